@@ -48,9 +48,21 @@ struct OpInfo { const char* text; const char* operands; char result; const char*
 const OpInfo& info(Op);
 bool isTerminator(Op);
 bool hasEffect(Op, char effect);      // one of R W T C X; P when none
+inline constexpr unsigned OpCount = 0
+#define OP(name, text, operands, result, effects) + 1
+#include "ir/ops.def"
+    ;
+Type maskType(Type vector);           // the integer vector of the same lane width that comparisons answer
+Type resultType(Op, Type type);       // of an instruction of that type; Void when it has no result
+Type fixedType(Op);                   // the only type that the op can have (the text form leaves it out); Void when there is a choice
+std::string toString(Type);           // i64, f32x8
 
 // Conditions of ICmp (eq ne, signed, unsigned) and FCmp (eq ne lt le gt ge and negations, which are true on NaN).
 enum class Cond : uint8_t { Eq, Ne, Slt, Sle, Sgt, Sge, Ult, Ule, Ugt, Uge, Lt, Le, Gt, Ge, Nlt, Nle, Ngt, Nge };
+
+const char* name(Cond);
+Cond negate(Cond);                    // true exactly when the other is false
+Cond swapOperands(Cond);              // c(a, b) == swapOperands(c)(b, a)
 
 // What a trap says. The runtime's Trap module holds the sentences under the same numbers (src/rt/Trap.mica).
 enum class TrapKind : uint8_t {
@@ -71,6 +83,9 @@ enum class TrapKind : uint8_t {
   Empty = 15,        // Max of nothing and the like
   Other = 16,        // a: address of a text, b: its length
 };
+
+const char* name(TrapKind);           // as the text form spells it: overflow, dividebyzero, index ...
+inline constexpr int64_t LastTrapKind = 16;
 
 struct Target { BlockId block; uint32_t firstArg = 0, argCount = 0; };   // arguments in Function::pool
 
