@@ -59,7 +59,7 @@ class Builder {
   ValueId binary(Op op, ValueId a, ValueId b) { return emit(op, typeOf(a), {a, b}); }
 
   // constants and addresses
-  ValueId iconst(Type t, int64_t value) { return emit(Op::IConst, t, {}, value); }
+  ValueId iconst(Type t, int64_t value) { return emit(Op::IConst, t, {}, canonical(t, value)); }
   ValueId i64(int64_t value) { return iconst(I64, value); }
   ValueId fconst(Type t, double value);                         // f32 lanes: the value rounded to f32
   ValueId f32(float value) { return fconst(F32, value); }

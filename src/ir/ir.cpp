@@ -107,6 +107,16 @@ Type fixedType(Op op) {
   }
 }
 
+int64_t canonical(Type t, int64_t v) {
+  switch (t.kind) {
+    case TypeKind::I1: return v & 1;
+    case TypeKind::I8: return int8_t(v);
+    case TypeKind::I16: return int16_t(v);
+    case TypeKind::I32: return int32_t(v);
+    default: return v;
+  }
+}
+
 std::string toString(Type t) {
   static constexpr const char* names[] = {"void", "i1", "i8", "i16", "i32", "i64", "f32", "f64", "ptr"};
   std::string s = names[unsigned(t.kind)];

@@ -56,6 +56,7 @@ Type maskType(Type vector);           // the integer vector of the same lane wid
 Type resultType(Op, Type type);       // of an instruction of that type; Void when it has no result
 Type fixedType(Op);                   // the only type that the op can have (the text form leaves it out); Void when there is a choice
 std::string toString(Type);           // i64, f32x8
+int64_t canonical(Type, int64_t);     // the low bits as IConst holds them: sign extended from the lane's width; i1: 0 or 1
 
 // Conditions of ICmp (eq ne, signed, unsigned) and FCmp (eq ne lt le gt ge and negations, which are true on NaN).
 enum class Cond : uint8_t { Eq, Ne, Slt, Sle, Sgt, Sge, Ult, Ule, Ugt, Uge, Lt, Le, Gt, Ge, Nlt, Nle, Ngt, Nge };
