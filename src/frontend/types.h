@@ -42,14 +42,14 @@ struct Type {
   Kind kind = Kind::Error;
   bool tracked = false;             // Float32, Float64, Tensor, Parameter
   bool onGpu = false;               // Tensor; Record: every tensor without its own mark
-  TypeId element;                   // Simd, Tensor, List, Set, Array, Optional, Box, Stream, Handle, Shared; Map: the value
-  TypeId key;                       // Map
-  std::vector<TypeId> args;         // Tuple: parts; Record, Choice: type arguments; Function: parameters
-  std::vector<Mode> modes;          // Function: one for each parameter
-  TypeId result;                    // Function; Handle: its task's result is `element`
-  std::vector<TypeId> fails;        // Function, Handle: failure types it can fail with, sorted by declaration
-  std::vector<ExtentId> extents;    // Tensor: its shape; Array, Simd: one; Record, Choice: extent arguments
-  DeclId decl;                      // Record, Choice, Failure; Parameter: the declaring function or type
+  TypeId element{};                   // Simd, Tensor, List, Set, Array, Optional, Box, Stream, Handle, Shared; Map: the value
+  TypeId key{};                       // Map
+  std::vector<TypeId> args{};         // Tuple: parts; Record, Choice: type arguments; Function: parameters
+  std::vector<Mode> modes{};          // Function: one for each parameter
+  TypeId result{};                    // Function; Handle: its task's result is `element`
+  std::vector<TypeId> fails{};        // Function, Handle: failure types it can fail with, sorted by declaration
+  std::vector<ExtentId> extents{};    // Tensor: its shape; Array, Simd: one; Record, Choice: extent arguments
+  DeclId decl{};                      // Record, Choice, Failure; Parameter: the declaring function or type
   uint32_t index = 0;               // Parameter: which one
   bool operator==(const Type&) const = default;
 };
@@ -66,9 +66,9 @@ struct Extent {
 // A name bound by a declaration's brackets, or a term that is equal only when written equal.
 struct Atom {
   enum class Form : uint8_t { Name, Div, Mod, Min, Max } form = Form::Name;
-  DeclId decl; uint32_t index = 0;  // Name: the index-th extent parameter of the declaration
-  ExtentId left, right;             // opaque terms
-  std::string name;                 // for messages
+  DeclId decl{}; uint32_t index = 0;  // Name: the index-th extent parameter of the declaration
+  ExtentId left{}, right{};         // opaque terms
+  std::string name{};               // for messages
   bool operator==(const Atom&) const = default;
 };
 
@@ -99,6 +99,8 @@ class TypeTable {
 
  private:
   std::vector<Type> types; std::vector<TypeId> plain; std::vector<TypeId> scalars;
+  std::vector<bool> withErrors;                                             // an Error somewhere inside
+  std::unordered_map<uint64_t, ExtentId> nameAtoms;                         // extent names, by declaration and index
   std::vector<Extent> extentsById; std::vector<Atom> atoms;
   std::unordered_multimap<size_t, TypeId> typeIndex; std::unordered_multimap<size_t, ExtentId> extentIndex;
   ExtentId openExtent;
