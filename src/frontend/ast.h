@@ -13,6 +13,9 @@
 //   spine with a loop. All other nesting is at most MaxNesting (parser.h) deep.
 // - After an error the tree is still whole: Error nodes stand where nothing could be read, a missing name is `none` (its
 //   NameId is empty). Every pointer that is not said to be optional is set.
+//
+// The namespace is mica::ast, because the checked tree (tree.h) has its own Expr, Stmt and Decl; a station that only reads
+// syntax writes `using namespace ast;`.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -21,7 +24,7 @@
 #include "frontend/source.h"
 #include "support/support.h"
 
-namespace mica {
+namespace mica::ast {
 
 template <class T> using Seq = std::span<T>;
 
@@ -578,4 +581,4 @@ template <class T, class Node> T* tryAs(Node* node) {
 }
 template <class T, class Node> const T* tryAs(const Node* node) { return tryAs<T>(const_cast<Node*>(node)); }
 
-}  // namespace mica
+}  // namespace mica::ast

@@ -13,10 +13,10 @@ struct Context {
   Diagnostics diagnostics;
   Interner names;
   Arena arena;
-  NodeIds nextNode;   // ids of the next nodes; their number so far
+  ast::NodeIds nextNode;   // ids of the next nodes; their number so far
 
   std::string_view text(NameId id) const { return names.text(id); }
-  std::string_view text(const Name& name) const { return name.id ? names.text(name.id) : std::string_view("?"); }
+  std::string_view text(const ast::Name& name) const { return name.id ? names.text(name.id) : std::string_view("?"); }
 };
 
 }  // namespace mica

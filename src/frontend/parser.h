@@ -15,11 +15,11 @@ enum class ParseMode : uint8_t {
 };
 
 // The tree of a file. It is whole even when errors were reported (see ast.h); never null.
-Module* parseModule(Context& context, FileId file, ParseMode mode = ParseMode::Program);
-Module* parseModule(Context& context, const Tokens& tokens, ParseMode mode = ParseMode::Program);
+ast::Module* parseModule(Context& context, FileId file, ParseMode mode = ParseMode::Program);
+ast::Module* parseModule(Context& context, const Tokens& tokens, ParseMode mode = ParseMode::Program);
 
 // The type that an expression in brackets spells (`int`, `State[?]`, `matrix[2, 3]`, `(int, string)`), or null when its form
 // cannot be a type. New nodes have ids after all others; for the same expression make it once and keep it.
-TypeExpr* typeFromExpr(Context& context, Expr* expr);
+ast::TypeExpr* typeFromExpr(Context& context, ast::Expr* expr);
 
 }  // namespace mica
