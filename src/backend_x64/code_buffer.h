@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "elf/object.h"
 #include "support/support.h"
 
 namespace mica::x64 {
@@ -20,21 +21,6 @@ using Label = Id<LabelTag>;
 enum class Cond : uint8_t { O, No, B, Ae, E, Ne, Be, A, S, Ns, P, Np, L, Ge, Le, G };
 constexpr Cond negate(Cond c) { return static_cast<Cond>(static_cast<uint8_t>(c) ^ 1); }
 
-// What the linker stores at a fixup; S symbol, A addend, P the address of the field.
-enum class FixupKind : uint8_t {
-  Pc32,    // R_X86_64_PC32:  S + A - P in 32 bits (the addend already counts the bytes from the field to the instruction's end)
-  Plt32,   // R_X86_64_PLT32: the same for the target of a call or jump
-  Abs64,   // R_X86_64_64:    S + A
-  Abs32S,  // R_X86_64_32S:   S + A, sign-extended from 32 bits
-};
-
-struct Fixup {
-  uint32_t offset = 0;  // of the field, from the start of the buffer
-  FixupKind kind = FixupKind::Pc32;
-  uint32_t symbol = 0;  // the caller's number of the symbol
-  int64_t addend = 0;
-};
-
 class CodeBuffer {
  public:
   Label newLabel();
@@ -42,14 +28,14 @@ class CodeBuffer {
   Label here() { Label l = newLabel(); bind(l); return l; }
   bool isBound(Label label) const { return labels[label.index] != Unbound; }
 
-  void byte(uint8_t value) { code.push_back(value); }
+  void byte(uint8_t value) { code.push_back(static_cast<char>(value)); }
   void little(uint64_t value, int size);    // the low `size` bytes, lowest first
   void raw(const void* data, size_t size);  // data between code, e.g. constants
   void align(uint32_t boundary);            // to a power of two up to 64, with long no-operations
   void zerosTo(uint32_t boundary);          // to a power of two up to 64, with zero bytes (before data)
   void nops(uint32_t count);
 
-  void symbolField(FixupKind kind, uint32_t symbol, int64_t addend);  // 8 bytes for Abs64, else 4
+  void symbolField(elf::RelocKind kind, uint32_t symbol, int64_t addend);  // 8 zero bytes for Abs64, 4 for Pc32
   void labelField(Label target, int bytesToEnd);  // 4 bytes: the distance from `bytesToEnd` after the field's end to the label
   void labelDelta(Label target, Label base);      // 4 bytes: target - base, for a table of jumps
   void jump(Label target);                  // JMP, two or five bytes
@@ -64,8 +50,8 @@ class CodeBuffer {
   uint32_t size() const { return static_cast<uint32_t>(code.size()); }
   uint32_t finalOffset(uint32_t before) const;
   uint32_t offsetOf(Label label) const { return labels[label.index]; }
-  const std::vector<uint8_t>& bytes() const { return code; }
-  const std::vector<Fixup>& fixups() const { return symbolFixups; }
+  const std::string& bytes() const { return code; }
+  const std::vector<elf::Reloc>& relocs() const { return symbolFields; }  // sorted by offset
 
  private:
   static constexpr uint32_t Unbound = 0xffffffffu;
@@ -88,14 +74,13 @@ class CodeBuffer {
   void pad(Elastic::Kind kind, uint32_t boundary);
   void layOut();
   bool growBranches();
-  void rewrite();
-  bool storeLabelUses();
+  void rewrite();  // bytes, labels and fields move to the new layout
 
-  std::vector<uint8_t> code;
+  std::string code;
   std::vector<uint32_t> labels;
   std::vector<Elastic> elastics;
   std::vector<LabelUse> labelUses;
-  std::vector<Fixup> symbolFixups;
+  std::vector<elf::Reloc> symbolFields;
   std::string refused;
 };
 

@@ -62,11 +62,10 @@ struct Mem {
   enum class Kind : uint8_t { Plain, RipLabel, RipSymbol, RipDistance };
   Kind kind = Kind::Plain;
   uint8_t base = None;
-  uint8_t index = None;    // a general register but rsp; for gathers a vector register
+  uint8_t index = None;    // any but rsp
   uint8_t scale = 1;
   uint16_t bits = 0;
   uint8_t copies = 0;      // 0: no broadcast
-  uint16_t indexBits = 64; // 128, 256, 512: the index is a vector register (gathers)
   int64_t disp = 0;        // must fit in 32 signed bits; for a symbol the addend
   uint32_t symbol = 0;
   Label label;
@@ -79,8 +78,7 @@ struct Mem {
   }
   static constexpr Mem ripDistance(int64_t disp) { Mem m; m.kind = Kind::RipDistance; m.disp = disp; return m; }
   constexpr Mem scaled(Reg indexReg, unsigned by) const {
-    Mem m = *this; m.index = indexReg.number; m.scale = static_cast<uint8_t>(by);
-    m.indexBits = indexReg.bits; return m;
+    Mem m = *this; m.index = indexReg.number; m.scale = static_cast<uint8_t>(by); return m;
   }
   constexpr Mem sized(unsigned newBits) const { Mem m = *this; m.bits = static_cast<uint16_t>(newBits); return m; }
   constexpr Mem plus(int64_t more) const { Mem m = *this; m.disp += more; return m; }
