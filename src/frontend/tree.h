@@ -34,7 +34,8 @@ enum class ExprKind : uint8_t {
   Function,                               // a function as a value (`callee`, `typeArgs`)
   Unary, Binary,                          // scalars, pointers, simd; Eq and Ne on any Equatable type; Lt … on any Ordered
   And, Or, Not,
-  Convert,                                // children[0] to `type`; numbers, char/byte; tensors by element (explicit: written by the user)
+  Convert,                                // children[0] to `type`; numbers, char/byte; tensors by element (explicit: written by the user).
+                                          // Where only extents differ: `?` meets a known extent, checked at run time; the value itself passes through
   Some,                                   // wraps children[0] into the optional `type`
   Call,                                   // callee with children as arguments in the order of its parameters
   CallValue,                              // children[0] is the function value, the rest are arguments
@@ -71,11 +72,15 @@ struct Subscript { enum class Form : uint8_t { Index, Range, From, Whole } form;
 // A part of an interpolated string: literal text or a value with its format.
 struct TextPart { std::string text; ExprId value; std::string format; };
 
-// How an extent name of a callee gets its value.
+// How an extent name of a callee gets its value. For Arguments: (extent - rest) / scale, which must leave no remainder, where `extent` is that of
+// argument `argument` (its axis-th extent; of a record or choice: its axis-th extent parameter); rest and scale are in the callee's own names, solved before.
+// On Zeros, Ones, Reshape and Fill there is one of these for each extent of the result (Known or Value).
 struct ExtentArg {
   enum class From : uint8_t { Arguments, Known, Value } from = From::Arguments;  // solved from the arguments' shapes; known in the caller's names; computed
   ExtentId known;                 // Known
   ExprId value;                   // Value: an int (explicit run-time extents: `Zeros[n, 2]()`)
+  uint32_t argument = 0, axis = 0;
+  ExtentId scale, rest;
 };
 
 // The value after `else` of `try`: an expression, or a statement that leaves (return, break, continue, fail).
@@ -162,6 +167,9 @@ enum class StmtKind : uint8_t {
 
 struct Recover { LocalId local; TypeId failure; std::vector<StmtId> body; Place place; };   // failure AnyFailure: the rest
 
+// The body of `each` for leaves of one type (unmarked, in the names of the enclosing function). `locals`: one for each record.
+struct EachLeaf { TypeId type; std::vector<LocalId> locals; LocalId path; std::vector<StmtId> body; };
+
 struct Stmt {
   StmtKind kind = StmtKind::Error;
   Place place;
@@ -176,7 +184,7 @@ struct Stmt {
   std::vector<Arm> arms;
   std::vector<Recover> recovers;
   std::unique_ptr<Loop> loop;
-  std::vector<LocalId> locals;    // Each: one for each record; then `local` is the path (string) if named
+  std::vector<EachLeaf> leaves;   // Each: the body once for each type of leaf, in order of first occurrence
 };
 
 struct Local {
@@ -219,6 +227,7 @@ struct Decl {
   TypeId result;                  // Unit for none
   ResultMode resultMode = ResultMode::Value;
   std::vector<TypeId> fails;      // declared failures; AnyFailure: any
+  bool fill = false;              // @fill: see Builtin::Fill
   bool inlineAttr = false, noInline = false, cold = false, entry = false; int level = 1; std::string exportName;
   std::unique_ptr<Body> body;     // null until checked (bodies are checked on demand: checker.h)
   // records, failures (payload), choices
@@ -230,6 +239,8 @@ struct Decl {
   const ast::Decl* syntax = nullptr;
 };
 
+class Checker;                    // the checker's own state, kept for bodies that are checked on demand
+
 struct Program {
   TypeTable types;
   std::deque<Decl> decls;
@@ -238,6 +249,7 @@ struct Program {
   std::vector<std::string> modules;        // in order of first import, the program's own first
   const Decl& get(DeclId d) const { return decls[d.index]; }
   Decl& get(DeclId d) { return decls[d.index]; }
+  std::shared_ptr<Checker> checker;
   DeclId find(std::string_view module, std::string_view name) const;   // used by lowering for runtime functions
 };
 
