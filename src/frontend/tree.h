@@ -233,7 +233,7 @@ struct Decl {
   // records, failures (payload), choices
   std::vector<FieldDecl> fields;
   std::vector<CaseDecl> cases;
-  std::string failureText;        // with the interpolation in `body` (one Return of a string, payload fields as parameters)
+  std::string failureText;        // with the interpolation in `body`: one Return of a string; `params` (the payload fields) and `result` are filled as a function's
   // constants
   TypeId constantType;
   const ast::Decl* syntax = nullptr;
