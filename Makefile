@@ -24,3 +24,5 @@ $(OBJ)/%.o: %.cpp
 
 -include $(OBJECTS:.o=.d) $(UNITOBJ:.o=.d)
 .PHONY: all unit
+
+include tests/Makefile.inc
