@@ -3,11 +3,14 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/ir.h"
 
 namespace mica::elf {
+
+enum class Machine : uint8_t { X64, A64 };
 
 enum class RelocKind : uint8_t {
   Abs64,        // S + A, 8 bytes
@@ -16,18 +19,27 @@ enum class RelocKind : uint8_t {
   AdrPage21, AddLo12, LdstLo12,   // ARM64 address pairs
 };
 
-struct Reloc { uint32_t offset; RelocKind kind; uint32_t symbol; int64_t addend; };   // symbol: index into Object::symbols
+inline constexpr uint32_t NoPlace = 0xffffffffu;
 
-// From this offset on (until the next entry) the code belongs to the place; Object::places index, or none.
-struct LineEntry { uint32_t offset; uint32_t place; };
+struct Reloc {
+  uint32_t offset; RelocKind kind; uint32_t symbol; int64_t addend;   // symbol: index into Object::symbols
+  bool operator==(const Reloc&) const = default;
+};
+
+// From this offset on (until the next entry) the code belongs to the place; Object::places index, or NoPlace.
+struct LineEntry {
+  uint32_t offset; uint32_t place;
+  bool operator==(const LineEntry&) const = default;
+};
 
 // A function's text section.
 struct ObjectFunction {
   uint32_t symbol = 0;
   std::string code;
   std::vector<Reloc> relocs;
-  std::vector<LineEntry> lines;
+  std::vector<LineEntry> lines;    // offsets ascending
   uint32_t align = 16;
+  uint32_t place = NoPlace;        // the declaration, for the debugger
 };
 
 struct ObjectData {
@@ -45,5 +57,8 @@ struct Object {
   std::vector<ObjectData> data;
   std::vector<ir::PlaceInfo> places;         // inlinedAt indexes this vector
 };
+
+// Numbered names such as string literals (`str.7`) belong to their object alone: two objects may use the same one.
+inline bool isLocalSymbol(std::string_view name) { return name.starts_with("str."); }
 
 }  // namespace mica::elf

@@ -1,0 +1,14 @@
+// Joining objects into one, as when the runtime is compiled module by module.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "elf/object.h"
+
+namespace mica::elf {
+
+// Appends everything of `from` to `into`: symbols meet by name (local ones get a free number), places are appended.
+// False, with a line for each, when both define a symbol; `into` is then unchanged.
+bool merge(Object& into, const Object& from, std::vector<std::string>& errors);
+
+}  // namespace mica::elf

@@ -1,0 +1,113 @@
+// From code to source: which place each stretch of the text belongs to, and the table of it that the program carries so
+// that a trap can name its callers (docs/internals.md describes the bytes). Only what was linked is in it.
+#include "elf/context.h"
+
+namespace mica::elf {
+namespace {
+
+// Gives equal records and equal strings one number, in the order of first use.
+class Collector {
+ public:
+  explicit Collector(Context& ctx) : ctx_(ctx) {
+    for (const Input& input : ctx.inputs) known_.emplace_back(input.placeCount(), NoPlace);
+  }
+
+  // The context's number for an input's place. Chains of inlined places are as deep as calls were inlined.
+  uint32_t place(uint32_t input, uint32_t own) {
+    if (own == NoPlace) return NoPlace;
+    if (known_[input][own] != NoPlace) return known_[input][own];
+    std::vector<uint32_t> chain;    // from the innermost place out to the first known one
+    for (uint32_t p = own; p != NoPlace && known_[input][p] == NoPlace; p = ctx_.inputs[input].place(p).inlinedAt) {
+      if (chain.size() > known_[input].size()) internalError("a chain of inlined places never ends");
+      chain.push_back(p);
+    }
+    for (size_t i = chain.size(); i-- > 0;) {
+      PlaceView from = ctx_.inputs[input].place(chain[i]);
+      uint32_t outer = from.inlinedAt == NoPlace ? NoPlace : known_[input][from.inlinedAt];
+      known_[input][chain[i]] = add({string(from.file), string(from.function), from.line, from.column, outer});
+    }
+    return known_[input][own];
+  }
+
+ private:
+  struct Hash {
+    size_t operator()(const PlaceRecord& p) const {
+      size_t h = p.file;
+      for (uint32_t v : {p.function, p.line, p.column, p.inlinedAt}) h = (h ^ v) * 0x9e3779b97f4a7c15u;
+      return h ^ h >> 32;
+    }
+  };
+
+  uint32_t string(std::string_view text) {
+    auto [at, fresh] = strings_.try_emplace(text, uint32_t(ctx_.strings.size()));
+    if (fresh) ctx_.strings.push_back(text);
+    return at->second;
+  }
+
+  uint32_t add(const PlaceRecord& record) {
+    auto [at, fresh] = places_.try_emplace(record, uint32_t(ctx_.places.size()));
+    if (fresh) ctx_.places.push_back(record);
+    return at->second;
+  }
+
+  Context& ctx_;
+  std::vector<std::vector<uint32_t>> known_;
+  std::unordered_map<std::string_view, uint32_t> strings_;
+  std::unordered_map<PlaceRecord, uint32_t, Hash> places_;
+};
+
+// Appends an entry, unless it says what the one before says; a later one at the same offset replaces it.
+void addLine(Context& ctx, size_t floor, uint32_t offset, uint32_t place) {
+  auto& lines = ctx.lines;
+  if (lines.size() > floor && lines.back().offset == offset) lines.pop_back();
+  if (lines.size() <= floor || lines.back().place != place) lines.push_back({offset, place});
+}
+
+}  // namespace
+
+void collectPlaces(Context& ctx) {
+  if (ctx.options.strip && !ctx.byName.contains("mica.places")) return;
+  Collector collector(ctx);
+  for (const Section& section : ctx.sections) {
+    if (section.chunk != TextChunk) continue;
+    size_t floor = ctx.lines.size();    // each function begins with an entry of its own
+    addLine(ctx, floor, uint32_t(section.offset), NoPlace);
+    ctx.inputOf(section).eachLine(section.definition, [&](const LineEntry& l) {
+      addLine(ctx, floor, uint32_t(section.offset) + l.offset, collector.place(section.input, l.place));
+    });
+  }
+  ctx.tableStrings = ctx.strings.size();
+  ctx.tablePlaces = ctx.places.size();
+  if (ctx.options.strip) return;
+  for (Section& section : ctx.sections)
+    if (section.chunk == TextChunk) section.place = collector.place(section.input, ctx.view(section).place);
+}
+
+void makePlaceTable(Context& ctx) {
+  if (!ctx.byName.contains("mica.places")) return;
+  std::string entries, places, strings;
+  uint32_t entryCount = 0, before = NoPlace;
+  for (const TextLine& line : ctx.lines) {
+    if (entryCount && line.place == before) continue;    // functions side by side without places
+    put32(entries, line.offset);
+    put32(entries, before = line.place);
+    entryCount++;
+  }
+  std::vector<uint32_t> stringAt;
+  for (size_t i = 0; i < ctx.tableStrings; i++) {
+    stringAt.push_back(uint32_t(strings.size()));
+    putText(strings, ctx.strings[i]);
+  }
+  for (size_t i = 0; i < ctx.tablePlaces; i++) {
+    const PlaceRecord& p = ctx.places[i];
+    for (uint32_t v : {stringAt[p.file], stringAt[p.function], p.line, p.column, p.inlinedAt}) put32(places, v);
+  }
+
+  Chunk& chunk = ctx.chunks[PlacesChunk];
+  for (size_t n : {size_t(entryCount), ctx.tablePlaces, strings.size(), size_t(0)}) put32(chunk.bytes, uint32_t(n));
+  chunk.bytes += entries + places + strings;
+  chunk.size = chunk.bytes.size();
+  chunk.align = 8;
+}
+
+}  // namespace mica::elf
