@@ -152,9 +152,14 @@ struct Function {
   std::vector<SpillSlot> spillSlots;
   RegSet usedRegs = 0;            // every register that is written
 
+  VReg widest[ClassCount];         // of each class one of the largest
+
   VReg newVReg(RegClass cls, unsigned size) {
+    VReg v(uint32_t(vregs.size()));
     vregs.push_back({cls, uint8_t(size)});
-    return VReg(uint32_t(vregs.size() - 1));
+    VReg& w = widest[unsigned(cls)];
+    if (!w || vregs[w.index].size < size) w = v;
+    return v;
   }
   Operand* operandsOf(const Inst& i) { return operands.data() + i.firstOperand; }
   const Operand* operandsOf(const Inst& i) const { return operands.data() + i.firstOperand; }
@@ -167,6 +172,7 @@ struct Target {
   RegSet allocatable[ClassCount] = {};
   RegSet calleeSaved = 0;                 // of all classes
   std::vector<PReg> order[ClassCount];    // in order of preference among equals
+  uint16_t jumpOp = 0;                    // the terminator of a block that only passes on
   const char* (*opName)(uint16_t op) = nullptr;
 };
 

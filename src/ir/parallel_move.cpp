@@ -113,14 +113,8 @@ class Orderer {
     if (PReg r = freeReg(cls); r != NoReg) return use(r);
     PReg r = PReg(std::countr_zero(context.target.allocatable[unsigned(cls)] & ~inUse));
     // What the register holds is unknown here: save as much as any value of the class can be.
-    unsigned size = 8;
-    if (cls == RegClass::Vector)
-      for (const VRegInfo& v : context.function.vregs)
-        if (v.cls == cls) size = std::max<unsigned>(size, v.size);
-    VReg widest = value;
-    for (uint32_t v = 0; v < context.function.vregs.size() && info(widest).size < size; ++v)
-      if (context.function.vregs[v].cls == cls && context.function.vregs[v].size == size) widest = VReg(v);
-    Loc save = Loc::slot(context.spareSlot(size, 1));
+    VReg widest = context.function.widest[unsigned(cls)];
+    Loc save = Loc::slot(context.spareSlot(info(widest).size, 1));
     steps.push_back({MoveStep::Move, Loc::reg(r), save, widest, nullptr});
     use(r);
     steps.push_back({MoveStep::Move, save, Loc::reg(r), widest, nullptr});
