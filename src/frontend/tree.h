@@ -176,7 +176,8 @@ struct Stmt {
   Place end;                      // of blocks: where the `end` stands
   LocalId local;
   PatternId pattern;
-  ExprId target, value, second;   // Assert: value, second = the text; Return, Fail: value; IfLet, WhileLet: value
+  ExprId target, value, second;   // Assert: value, second = the text; Return, Fail: value; IfLet, WhileLet: value;
+                                  // Update of a tensor or float: second = `target op value` as one expression (lists, strings: none)
   std::vector<ExprId> targets, values;    // AssignTuple; Each: the records
   BinaryOp binary{};
   Mode mode = Mode::Read;         // IfLet, Match: read, inout, move
