@@ -62,7 +62,7 @@ std::string addressText(const Mem& mem) {
     if (!text.empty()) text += "+";
     text += generalName(mem.index, 64) + "*" + std::to_string(mem.scale);
   }
-  if (text.empty()) return "ds:[" + std::to_string(mem.disp) + "]";
+  if (text.empty()) return "ds:[" + std::to_string(mem.disp) + "]";  // a bare [n] would be read as the number n
   return "[" + text + (mem.disp ? signedText(mem.disp) : "") + "]";
 }
 

@@ -16,8 +16,17 @@ struct Choice {
   bool evex = false;
 };
 
-// Why operands do not fit, as text for a message; null when they do. The later reasons come from better matches.
+// Why operands do not fit, as text for a message; null when they do.
 using Reason = const char*;
+
+// The reason of the attempt that came furthest, over the rows and lengths tried.
+struct Nearest {
+  Reason reason = "the number of operands is wrong";
+  int matched = -1;
+  void consider(Reason other, int otherMatched) {
+    if (otherMatched > matched) reason = other, matched = otherMatched;
+  }
+};
 
 template <class T> constexpr bool fitsIn(int64_t value) { return value == static_cast<T>(value); }
 
@@ -163,12 +172,13 @@ unsigned sizeAsked(const Form& form, const Operands& operands) {
   return 64;
 }
 
-Reason faultOf(const Form& form, const Operands& operands, const Choice& choice) {
+bool fits(const Form& form, const Operands& operands, const Choice& choice, Nearest& nearest) {
   for (int i = 0; i < operands.count; i++)
-    if (Reason r = operandFault(form, form.operands[i], operands.list[i], choice)) return r;
-  if (Reason r = decorationFault(form, operands, choice.evex)) return r;
-  if ((form.allow & IfShorter) && !reversalSaves(form, operands, choice.evex)) return "the other direction is preferred";
-  return nullptr;
+    if (Reason r = operandFault(form, form.operands[i], operands.list[i], choice)) return nearest.consider(r, i), false;
+  Reason reason = decorationFault(form, operands, choice.evex);
+  if (!reason && (form.allow & IfShorter) && !reversalSaves(form, operands, choice.evex)) reason = "the other direction is preferred";
+  if (reason) nearest.consider(reason, operands.count);
+  return !reason;
 }
 
 bool sizeExists(const Form& form, unsigned size) {
@@ -179,33 +189,30 @@ bool sizeExists(const Form& form, unsigned size) {
   return false;
 }
 
-// `xchg eax, eax` in its short form would be NOP, which leaves the upper half of rax alone.
-bool isFalseNop(const Form& form, const Operands& operands, unsigned size) {
-  return form.mnemonic == Mnemonic::Xchg && form.opcode == 0x90 && size == 32 && operands.list[0].reg.number == 0 &&
-         operands.list[1].reg.number == 0;
+// A register exchanged with itself would be NOP in the short form, or clear the upper half in the long one: nobody means that.
+bool exchangesItself(const Form& form, const Operands& operands) {
+  return form.mnemonic == Mnemonic::Xchg && operands.list[0].isReg() && operands.list[0].reg == operands.list[1].reg;
 }
 
-Reason choose(const Form& form, const Operands& operands, Choice& choice) {
+bool choose(const Form& form, const Operands& operands, Choice& choice, Nearest& nearest) {
   for (int i = 0; i < 4; i++)
-    if ((form.operands[i] != OperandKind::_) != (i < operands.count)) return "the number of operands is wrong";
+    if ((form.operands[i] != OperandKind::_) != (i < operands.count)) return false;
   choice.size = sizeAsked(form, operands);
-  if (!sizeExists(form, choice.size)) return "there is no such operand size";
+  if (!sizeExists(form, choice.size)) return nearest.consider("there is no such operand size", 0), false;
   if (!form.isVector) {
     choice.length = 0;
     choice.evex = false;
-    if (Reason r = faultOf(form, operands, choice)) return r;
-    return isFalseNop(form, operands, choice.size) ? "the short form would do nothing" : nullptr;
+    if (exchangesItself(form, operands)) return nearest.consider("a register is exchanged with itself", operands.count), false;
+    return fits(form, operands, choice, nearest);
   }
   bool evex = wantsEvex(operands);
-  if (evex && form.evexW == W::None) return "the form has no EVEX encoding";
-  Reason reason = nullptr;
+  if (evex && form.evexW == W::None) return nearest.consider("the form has no EVEX encoding", 0), false;
   for (unsigned length : vectorLengthsOf(form, form.evexW != W::None)) {
     choice.length = length;
     choice.evex = evex || length == 512 || form.w == W::None;
-    reason = faultOf(form, operands, choice);
-    if (!reason) return nullptr;
+    if (fits(form, operands, choice, nearest)) return true;
   }
-  return reason;
+  return false;
 }
 
 // What goes into ModRM, SIB and the prefixes' register bits, gathered from the operands by their roles.
@@ -361,16 +368,18 @@ void write(CodeBuffer& buffer, const Form& form, const Operands& operands, const
 FormId chooseForm(Mnemonic mnemonic, const Operands& operands) {
   FormRange range = formsOf(mnemonic);
   Choice choice;
+  Nearest nearest;
   for (uint32_t i = range.first; i < range.end; i++)
-    if (!choose(allForms()[i], operands, choice)) return FormId(i);
+    if (choose(allForms()[i], operands, choice, nearest)) return FormId(i);
   return FormId();
 }
 
 bool encode(CodeBuffer& buffer, FormId id, const Operands& operands) {
   const Form& form = formOf(id);
   Choice choice;
-  if (Reason reason = choose(form, operands, choice)) {
-    buffer.refuse("`" + instructionText(form.mnemonic, operands) + "`: " + reason);
+  Nearest nearest;
+  if (!choose(form, operands, choice, nearest)) {
+    buffer.refuse("`" + instructionText(form.mnemonic, operands) + "`: " + nearest.reason);
     return false;
   }
   write(buffer, form, operands, choice);
@@ -380,16 +389,14 @@ bool encode(CodeBuffer& buffer, FormId id, const Operands& operands) {
 bool tryEmit(CodeBuffer& buffer, Mnemonic mnemonic, const Operands& operands) {
   FormRange range = formsOf(mnemonic);
   Choice choice;
-  Reason reason = nullptr;
+  Nearest nearest;
   for (uint32_t i = range.first; i < range.end; i++) {
     const Form& form = allForms()[i];
-    reason = choose(form, operands, choice);
-    if (!reason) {
-      write(buffer, form, operands, choice);
-      return true;
-    }
+    if (!choose(form, operands, choice, nearest)) continue;
+    write(buffer, form, operands, choice);
+    return true;
   }
-  buffer.refuse("`" + instructionText(mnemonic, operands) + "` has no form: " + reason);
+  buffer.refuse("`" + instructionText(mnemonic, operands) + "` has no form: " + nearest.reason);
   return false;
 }
 

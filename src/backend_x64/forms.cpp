@@ -230,7 +230,10 @@ std::string prefixText(const Form& form, unsigned size, unsigned length, bool ev
 std::string describeOne(const Form& form, unsigned size, unsigned length, bool evex) {
   std::string text = prefixText(form, size, length, evex) + hexByte(form.opcode);
   std::string roles = rolesOf(form.opEn);
-  if (roles.find('O') != std::string::npos) text += size == 64 ? "+ro" : "+r";
+  if (size_t o = roles.find('O'); o != std::string::npos) {
+    unsigned bits = sizesOf(form.operands[o], size, length).reg;
+    text += bits == 8 ? "+rb" : bits == 16 ? "+rw" : bits == 64 && form.w != W::None ? "+ro" : "+rd";
+  }
   if (roles.find('C') != std::string::npos) text += "+cc";
   if (form.modRm == ModRm::Sr) text += " /r";
   else if (form.modRm <= ModRm::S7) text += " /" + std::to_string(static_cast<int>(form.modRm));
