@@ -1,0 +1,262 @@
+// Calls: which instance, the hidden extents, arguments by value or address, failures, and function values.
+#include "lower/function.h"
+
+namespace mica::lower {
+
+// An argument as the callee wants it: a scalar, or the address of a place, a borrowed value, or a value to take over.
+ValueId FunctionLowering::argument(ExprId id, Mode mode, TypeId param) {
+  TypeId t = typeOf(id);
+  if (mode == Mode::Inout) {
+    PlaceRef p = place(id, true);
+    if (p.sliceView && l.get(t).kind == Kind::Tensor) {
+      // The callee may put another tensor into the view: then its elements go back to where the slice lies.
+      ValueId original = slotFor(t);
+      moveBytes(original, p.address, t);
+      ValueId view = slotFor(t);
+      moveBytes(view, p.address, t);
+      b().store(null(), view, tensor::Owner);
+      sliceBacks.push_back({view, original, t});
+      return view;
+    }
+    return p.address;
+  }
+  if (isScalar(param)) {
+    if (l.isTrackedFloat(t)) return b().load(l.irType(types.unmarked(t)), borrow(id));
+    return scalar(id);
+  }
+  if (mode == Mode::Read) {
+    if (l.isTrackedFloat(param) && !l.isTrackedFloat(t)) {    // a plain number where a tracked one is expected: no entry
+      ValueId slot = slotFor(param, true);
+      b().store(scalar(id), slot);
+      return slot;
+    }
+    return borrow(id);
+  }
+  ValueId slot = slotFor(t);
+  if (l.isTrackedFloat(param) && !l.isTrackedFloat(t)) {
+    b().memZero(slot = slotFor(param), 16);
+    b().store(scalar(id), slot);
+  } else {
+    into(id, slot);
+  }
+  return slot;
+}
+
+void FunctionLowering::finishSliceBacks(size_t from) {
+  for (size_t k = from; k < sliceBacks.size(); k++) {
+    SliceBack s = sliceBacks[k];
+    ValueId now = b().load(ir::Ptr, s.view, tensor::Data), before = b().load(ir::Ptr, s.original, tensor::Data);
+    BlockId changed = b().createBlock(), done = b().createBlock();
+    b().brIf(b().icmp(Cond::Ne, now, before), changed, done);
+    b().setBlock(changed);
+    copyElements(s.original, s.view, s.type, s.type);
+    drop(s.view, s.type);
+    b().br(done);
+    b().setBlock(done);
+  }
+  sliceBacks.resize(from);
+}
+
+// ---- hidden extents (rules.md, 7): known extents of the arguments first, then run-time ones; the rest is checked ----
+
+namespace {
+
+// Is the extent just one name of the declaration? Answers which.
+bool isName(TypeTable& types, ExtentId e, DeclId decl, uint32_t* index) {
+  const Extent x = types.get(e);
+  if (x.open || x.terms.size() != 1 || x.terms[0].coefficient != 1 || x.terms[0].atoms.size() != 1) return false;
+  const Atom a = types.get(x.terms[0].atoms[0]);
+  if (a.form != Atom::Form::Name || a.decl != decl) return false;
+  *index = a.index;
+  return true;
+}
+
+}  // namespace
+
+// The value of an extent written in the callee's names. Answers none while a name in it is still unknown.
+ValueId FunctionLowering::calleeExtent(ExtentId e, const std::vector<ValueId>& solved) {
+  int64_t n;
+  if (types.isConstant(e, &n)) return b().i64(n);
+  const Extent x = types.get(e);
+  if (x.open) return {};
+  ValueId sum;
+  for (const Monomial& m : x.terms) {
+    ValueId product = b().i64(m.coefficient);
+    for (AtomId id : m.atoms) {
+      const Atom a = types.get(id);
+      ValueId v;
+      if (a.form == Atom::Form::Name) {
+        if (a.index >= solved.size() || !solved[a.index]) return {};
+        v = solved[a.index];
+      } else {
+        ValueId left = calleeExtent(a.left, solved), right = calleeExtent(a.right, solved);
+        if (!left || !right) return {};
+        v = a.form == Atom::Form::Div ? b().binary(Op::SDivT, left, right)
+          : a.form == Atom::Form::Mod ? floorMod(types.scalar(Kind::Int64), left, right)
+          : b().binary(a.form == Atom::Form::Min ? Op::IMinS : Op::IMaxS, left, right);
+      }
+      product = b().binary(Op::SMulT, product, v);
+    }
+    sum = sum ? b().binary(Op::SAddT, sum, product) : product;
+  }
+  return sum ? sum : b().i64(0);
+}
+
+std::vector<ValueId> FunctionLowering::hiddenExtents(const Expr& e, const Decl& callee, const Instance& target, const std::vector<ValueId>& values) {
+  std::vector<ValueId> solved(callee.extentParams.size());
+  for (uint32_t k = 0; k < solved.size(); k++) {
+    if (k < target.extents.size() && target.extents[k] >= 0) { solved[k] = b().i64(target.extents[k]); continue; }
+    if (k >= e.extentArgs.size()) continue;
+    const ExtentArg& x = e.extentArgs[k];
+    if (x.from == ExtentArg::From::Known && !types.isOpen(x.known)) solved[k] = extentValue(x.known);
+    if (x.from == ExtentArg::From::Value) solved[k] = index(x.value);
+  }
+  for (uint32_t k = 0; k < solved.size(); k++) if (!solved[k]) solved[k] = solveExtent(e, callee, k, values, solved);
+  for (ValueId& v : solved) if (!v) v = b().i64(0);             // a name that no argument shows and the body cannot need
+  checkArgumentShapes(e, callee, values, solved);
+  return solved;
+}
+
+namespace {
+
+// Visits every extent of a tensor or record type together with where its run-time value lies in the argument.
+template <class F> void eachExtent(const Type& param, F&& visit) {
+  if (param.kind == Kind::Tensor)
+    for (unsigned d = 0; d < param.extents.size(); d++) visit(param.extents[d], d, tensor::Extents + 8 * int(d));
+  else if (param.kind == Kind::Record || param.kind == Kind::Choice)
+    for (unsigned d = 0; d < param.extents.size(); d++) visit(param.extents[d], d, 8 * int(d));
+}
+
+}  // namespace
+
+// First an argument whose shape is just the name; then an expression with this one unknown, solved without remainder.
+ValueId FunctionLowering::solveExtent(const Expr& e, const Decl& callee, uint32_t name, const std::vector<ValueId>& values,
+                                      std::vector<ValueId>& solved) {
+  ValueId found;
+  for (int pass = 0; pass < 3 && !found; pass++) {              // known in the caller; at run time; expressions
+    for (size_t k = 0; k < callee.params.size() && k < e.children.size() && !found; k++) {
+      if (!e.children[k]) continue;
+      const Type param = l.get(callee.params[k].type), argType = l.get(typeOf(e.children[k]));
+      eachExtent(param, [&](ExtentId x, unsigned d, int at) {
+        uint32_t which = 0;
+        if (found || d >= argType.extents.size()) return;
+        bool known = !types.isOpen(argType.extents[d]);
+        if (pass < 2) {
+          if (!isName(types, x, e.callee, &which) || which != name || (pass == 0) != known) return;
+          found = known ? extentValue(argType.extents[d]) : b().load(ir::I64, values[k], at);
+          return;
+        }
+        // c0 + c1 * name: subtract what is known, divide
+        const Extent poly = types.get(x);
+        if (poly.open) return;
+        ValueId rest = b().i64(0), factor;
+        for (const Monomial& m : poly.terms) {
+          bool mentions = false;
+          ValueId product = b().i64(m.coefficient);
+          for (AtomId id : m.atoms) {
+            const Atom a = types.get(id);
+            if (a.form != Atom::Form::Name) return;
+            if (a.index == name && !mentions) { mentions = true; continue; }
+            if (a.index >= solved.size() || !solved[a.index]) return;
+            product = b().binary(Op::SMulT, product, solved[a.index]);
+          }
+          if (!mentions) rest = b().binary(Op::SAddT, rest, product);
+          else if (factor) return;
+          else factor = product;
+        }
+        if (!factor) return;
+        ValueId whole = known ? extentValue(argType.extents[d]) : b().load(ir::I64, values[k], at);
+        ValueId left = b().binary(Op::SSubT, whole, rest);
+        ValueId q = b().binary(Op::SDivT, left, factor);
+        trapIf(b().icmp(Cond::Ne, b().imul(q, factor), left), ir::TrapKind::Shape, {whole, factor, b().i64(d)});
+        found = q;
+      });
+    }
+  }
+  return found;
+}
+
+// What the checker could not prove: extents that are open in the argument against what the parameter says.
+void FunctionLowering::checkArgumentShapes(const Expr& e, const Decl& callee, const std::vector<ValueId>& values, const std::vector<ValueId>& solved) {
+  for (size_t k = 0; k < callee.params.size() && k < e.children.size(); k++) {
+    if (!e.children[k]) continue;
+    const Type param = l.get(callee.params[k].type), argType = l.get(typeOf(e.children[k]));
+    if (param.kind == Kind::Parameter || param.kind != argType.kind) continue;
+    eachExtent(param, [&](ExtentId x, unsigned d, int at) {
+      if (d >= argType.extents.size() || !types.isOpen(argType.extents[d]) || types.isOpen(x)) return;
+      ValueId want = calleeExtent(x, solved);
+      if (!want) return;
+      ValueId have = b().load(ir::I64, values[k], at);
+      if (want == have) return;
+      trapIf(b().icmp(Cond::Ne, want, have), ir::TrapKind::Shape, {want, have, b().i64(d)});
+    });
+  }
+}
+
+// ---- calls ----
+
+ValueId FunctionLowering::emitCall(ExprId id, ValueId dest, bool* failing) {
+  const Expr& e = expr(id);
+  if (e.kind == ExprKind::Builtin) {                            // built-ins that can fail are library functions
+    builtinInto(id, dest);
+    return lastFailure;
+  }
+  Instance target = marks.exprs.empty() ? Instance() : l.calleeOf(instance, id, body, knownExtents);
+  const Decl& callee = program.get(target.decl);
+  *failing = l.canFail(callee);
+  const InstanceMarks& calleeMarks = l.marks.of(target);
+  TypeId resultT = calleeMarks.result;
+  size_t backs = sliceBacks.size();
+  std::vector<ValueId> values;
+  for (size_t k = 0; k < e.children.size(); k++) values.push_back(argument(e.children[k], callee.params[k].mode, target.params[k]));
+  at(e.place);
+  std::vector<ValueId> hidden = hiddenExtents(e, callee, target, values);
+  std::vector<ValueId> args;
+  bool viaAddress = callee.resultMode == ResultMode::Value && !l.isUnit(resultT) && (*failing || !isScalar(resultT));
+  if (viaAddress) args.push_back(dest ? dest : slotFor(resultT));
+  for (uint32_t k = 0; k < hidden.size(); k++)
+    if (!(k < target.extents.size() && target.extents[k] >= 0)) args.push_back(hidden[k]);
+  args.insert(args.end(), values.begin(), values.end());
+  ir::Type result = callee.resultMode != ResultMode::Value || *failing ? ir::Ptr : viaAddress ? ir::Void : l.irType(resultT);
+  ValueId answer = b().call(l.instanceSymbol(target), result, args);
+  finishSliceBacks(backs);
+  if (l.get(resultT).kind == Kind::Never && !endsBlock()) b().unreachable();
+  return answer;
+}
+
+void FunctionLowering::callInto(ExprId id, ValueId dest) {
+  bool failing = false;
+  ValueId v = emitCall(id, dest, &failing);
+  (void)v;
+}
+
+ValueId FunctionLowering::callScalar(ExprId id) {
+  bool failing = false;
+  return emitCall(id, {}, &failing);
+}
+
+ValueId FunctionLowering::callPlace(ExprId id) {
+  bool failing = false;
+  return emitCall(id, {}, &failing);
+}
+
+// A call through a function value: code(result address?, environment, arguments).
+void FunctionLowering::callValue(const Expr& e, ValueId dest, ValueId* result, bool* failing) {
+  TypeId functionType = typeOf(e.children[0]);
+  const Type f = l.get(functionType);
+  *failing = !f.fails.empty();
+  ValueId pair = borrow(e.children[0]);
+  size_t backs = sliceBacks.size();
+  std::vector<ValueId> values;
+  for (size_t k = 1; k < e.children.size(); k++) values.push_back(argument(e.children[k], f.modes[k - 1], f.args[k - 1]));
+  at(e.place);
+  bool viaAddress = !l.isUnit(f.result) && (*failing || !isScalar(f.result));
+  std::vector<ValueId> args;
+  if (viaAddress) args.push_back(dest ? dest : slotFor(f.result));
+  args.push_back(b().load(ir::Ptr, pair, 8));
+  args.insert(args.end(), values.begin(), values.end());
+  *result = b().callInd(b().load(ir::Ptr, pair), *failing ? ir::Ptr : viaAddress ? ir::Void : l.irType(f.result), args);
+  finishSliceBacks(backs);
+}
+
+}  // namespace mica::lower

@@ -1,0 +1,247 @@
+// Lowers one instance of a function (and the closures inside it). The parts: function.cpp (prologue, scopes), stmt.cpp, expr.cpp, place.cpp,
+// call.cpp, builtin.cpp, text.cpp, tensor.cpp, vocabulary.cpp, tape.cpp, intrinsic.cpp, pattern.cpp, closure.cpp.
+//
+// Three ways to evaluate an expression:
+//   scalar(e)      its value, for scalar types
+//   into(e, p)     an owned value, written to uninitialised memory at p, for any type
+//   borrow(e)      the address of its value: the place itself, or a temporary that is released at the end of the statement
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "lower/lowering.h"
+
+namespace mica::lower {
+
+// What a place looks like to its user.
+struct PlaceRef {
+  ValueId address;
+  bool sliceView = false;      // a tensor struct made for this use: assigning writes through to the elements
+};
+
+class FunctionLowering {
+ public:
+  FunctionLowering(Lowering&, const Instance&, ir::SymbolId);
+  void lowerFunction();
+
+ private:
+  friend struct ClosureLowering;
+
+  // ---- state ----
+  Lowering& l;
+  Program& program;
+  TypeTable& types;
+  const Instance instance;
+  const Decl& decl;
+  const Body& body;
+  const InstanceMarks& marks;
+  ir::SymbolId symbol;
+  std::string functionName;
+  std::unique_ptr<ir::Builder> builder;
+  ir::Builder& b() { return *builder; }
+
+  struct LocalState { ValueId address; bool sliceView = false; };
+  std::vector<LocalState> locals;
+  std::vector<ValueId> extentValues;           // by extent name of the declaration
+  ValueId resultAddress;                       // none when the result is a scalar that cannot fail
+  TypeId resultType;                           // with marks; of the function or closure being lowered
+  ResultMode resultMode = ResultMode::Value;
+  bool fails = false;                          // the function being lowered can fail
+  int closures = 0;                            // how many were made, for their names
+
+  struct Cleanup {
+    enum class Kind : uint8_t { Drop, EndTape, FreeFailure, Call } kind;
+    ValueId address;
+    TypeId type;
+    std::function<void()> emit;                // Call
+  };
+  std::vector<Cleanup> cleanups;
+  struct LoopState { BlockId breakTo, continueTo; size_t depth; };
+  std::vector<LoopState> loops;
+  struct AttemptState { BlockId dispatch; size_t depth; };   // dispatch has the failure as its parameter
+  std::vector<AttemptState> attempts;
+  int windows = 0;                             // open windows of this text (0 or 1)
+
+  // ---- function.cpp ----
+  void prologue();
+  void declareParam(LocalId, Mode, TypeId, ValueId incoming);
+  TypeId typeOf(ExprId e) { return fixed(marks.exprs[e.index]); }
+  TypeId localType(LocalId x) { return fixed(marks.locals[x.index]); }
+  TypeId fixed(TypeId);                        // extent names that this instance knows as constants are put in
+  std::vector<ExtentId> knownExtents;          // by extent name: its constant, or the name itself
+  bool anyKnown = false;
+  const Expr& expr(ExprId e) const { return body.exprs[e.index]; }
+  const Stmt& stmt(StmtId s) const { return body.stmts[s.index]; }
+  const Local& local(LocalId x) const { return body.locals[x.index]; }
+  bool isScalar(TypeId t) const { return l.isScalar(t); }
+  void at(Place);
+  ValueId slotFor(TypeId, bool zeroed = false);
+  ValueId slotBytes(uint32_t size, uint32_t align = 8);
+  void pushDrop(ValueId address, TypeId);
+  void emitCleanups(size_t downTo);
+  void popCleanups(size_t downTo);             // emits unless the block has ended, and forgets
+  template <class F> void scoped(F&& f) { size_t depth = cleanups.size(); f(); popCleanups(depth); }
+  ValueId extentValue(ExtentId);               // of known extents, in the declaration's names
+  ValueId atomValue(AtomId);
+  void failWith(ValueId failure);              // to the attempt around, or out of the function
+  void leaveWith(ValueId value);               // `ret` after the cleanups
+  void drop(ValueId address, TypeId);
+  void copy(ValueId to, ValueId from, TypeId);           // a deep copy into fresh memory
+  void moveBytes(ValueId to, ValueId from, TypeId);      // bytes only
+  void storeValue(ValueId address, TypeId, ValueId scalar);
+  ValueId loadValue(ValueId address, TypeId);
+  ValueId callRuntime(std::string_view module, std::string_view name, ir::Type result, std::initializer_list<ValueId> args,
+                      std::vector<TypeId> typeArgs = {});
+  void trapIf(ValueId condition, ir::TrapKind, std::initializer_list<ValueId> details = {});
+  ValueId offset(ValueId p, int64_t bytes);
+  ValueId null() { return b().emit(Op::Bitcast, ir::Ptr, {b().i64(0)}); }
+  ValueId isNull(ValueId p) { return b().icmp(Cond::Eq, p, null()); }
+
+  // ---- stmt.cpp ----
+  void statements(const std::vector<StmtId>&);
+  void blockOf(const std::vector<StmtId>&);    // with a scope of its own
+  void statement(StmtId);
+  void declare(const Stmt&);
+  void assign(const Stmt&);
+  void assignTo(ExprId target, ExprId value);
+  void assignTuple(const Stmt&);
+  void update(const Stmt&);
+  void ifStatement(const Stmt&);
+  void ifLet(const Stmt&);
+  void whileStatement(const Stmt&);
+  void whileLet(const Stmt&);
+  void forStatement(const Stmt&);
+  void loopForever(const Stmt&);
+  void matchStatement(const Stmt&);
+  void returnStatement(const Stmt&);
+  void failStatement(const Stmt&);
+  void assertStatement(const Stmt&);
+  void attempt(const Stmt&);
+  void runLoop(const Loop&, const std::function<void()>& body);
+  void rangeLoop(const Loop&, const std::function<void()>& body);
+  void walkLoop(const Loop&, const std::function<void()>& body);
+  void walkSequence(const Loop&, const std::function<void()>& body);
+  void walkMap(const Loop&, const std::function<void()>& body);
+  void walkChars(const Loop&, const std::function<void()>& body);
+  void walkLines(const Loop&, const std::function<void()>& body);
+  void walkVector(const Loop&, const std::function<void()>& body);
+  void countedLoop(ValueId count, const std::function<void(ValueId i)>& body);
+  void bindElement(const Loop&, ValueId address, TypeId element);
+  void setScalarLocal(LocalId, ValueId value);
+  void bindOptionalPart(const Stmt&, ValueId optionalAddress, TypeId optionalType, Mode);
+
+  // ---- expr.cpp ----
+  ValueId scalar(ExprId);
+  void into(ExprId, ValueId dest);
+  ValueId borrow(ExprId);
+  void evaluate(ExprId);                       // for its effects; the result is released
+  ValueId condition(ExprId);                   // a bool, its temporaries released
+  ValueId binary(const Expr&, TypeId operand, ValueId x, ValueId y);
+  ValueId arithmetic(BinaryOp, TypeId, ValueId x, ValueId y);
+  ValueId compare(BinaryOp, TypeId, ExprId left, ExprId right);
+  ValueId compareScalars(BinaryOp, TypeId, ValueId x, ValueId y);
+  ValueId floorMod(TypeId, ValueId x, ValueId y);
+  ValueId convertScalar(ValueId, TypeId from, TypeId to, bool explicitly);
+  void ifInto(const Expr&, TypeId, ValueId dest);
+  ValueId ifScalar(const Expr&, TypeId);
+  ValueId shortCircuit(const Expr&);
+  void matchInto(const Expr&, TypeId, ValueId dest);
+  void intoParts(const Expr&, const std::function<uint32_t(uint32_t)>& offsetOf, ValueId dest);
+  void makeList(const Expr&, TypeId, ValueId dest);
+  void comprehension(ExprId, TypeId, ValueId dest);
+  void tryInto(ExprId, const Expr&, TypeId, ValueId dest);     // dest none: the result is not wanted
+  void orElseInto(const Expr&, TypeId, ValueId dest);
+  void handler(const Handler&, TypeId, ValueId dest);
+  ValueId viaMemory(TypeId, const std::function<void(ValueId dest)>&);   // a scalar made by code that writes to memory
+  ValueId inRange(const Expr&);
+  void makeFailureBlock(ExprId, ValueId* block);
+  bool isPlace(ExprId);
+  bool endsBlock() { return b().terminated(); }
+
+  // ---- place.cpp ----
+  PlaceRef place(ExprId, bool forChanging);
+  ValueId elementAddress(const Expr&, bool forChanging);
+  ValueId index(ExprId);                       // as i64; out of int64 (uint64 above) traps by the bounds check
+  void boundsCheck(ValueId i, ValueId length);
+  void sliceInto(const Expr&, ValueId dest, bool forChanging);
+  void sliceSequence(const Expr&, TypeId sourceType, ValueId dest, bool forChanging);
+
+  // ---- call.cpp ----
+  void callInto(ExprId, ValueId dest);                    // no failure, or inside `try`
+  ValueId callScalar(ExprId);
+  ValueId callPlace(ExprId);                              // read/inout results
+  ValueId lastFailure;                                    // of a built-in that can fail
+  ValueId emitCall(ExprId, ValueId dest, bool* failing);  // answers the IR result (failure, scalar, place, or none)
+  struct Argument { ValueId value; };
+  ValueId argument(ExprId, Mode, TypeId param);
+  struct SliceBack { ValueId view, original; TypeId type; };
+  std::vector<SliceBack> sliceBacks;                      // inout slices to be written back after the call
+  void finishSliceBacks(size_t from);
+  std::vector<ValueId> hiddenExtents(const Expr&, const Decl& callee, const Instance& target, const std::vector<ValueId>& argumentValues);
+  ValueId solveExtent(const Expr&, const Decl&, uint32_t name, const std::vector<ValueId>& argumentValues, std::vector<ValueId>& solved);
+  void checkArgumentShapes(const Expr&, const Decl&, const std::vector<ValueId>& argumentValues, const std::vector<ValueId>& solved);
+  ValueId calleeExtent(ExtentId, const std::vector<ValueId>& solved);
+  void callValue(const Expr&, ValueId dest, ValueId* result, bool* failing);
+  void functionValue(const Expr&, TypeId, ValueId dest);
+  void closureInto(ExprId, TypeId, ValueId dest);
+
+  // ---- builtin.cpp ----
+  ValueId builtinScalar(ExprId);
+  void builtinInto(ExprId, ValueId dest);
+  bool builtinAnswersPlace(const Expr&) const;
+  ValueId builtinPlace(ExprId);
+  ValueId lengthOf(ExprId);
+  void replaceInto(const Expr&, ValueId dest);
+  void swapPlaces(const Expr&);
+  void sortList(const Expr&);
+  void modelBuiltinInto(ExprId, ValueId dest);            // over records and the tape: tape.cpp
+  void reshapeInto(ExprId, ValueId dest);
+
+  // ---- text.cpp ----
+  void interpolate(const Expr&, ValueId dest);
+  void appendValue(ValueId text, ExprId value, const std::string& format);
+  void printStatement(const Expr&);
+  void stringLiteral(const std::string&, ValueId dest);
+
+  // ---- tensor.cpp ----
+  ValueId extentOf(ValueId tensorAddress, TypeId, unsigned k);       // known extents are computed, the rest is loaded
+  ValueId countOf(ValueId tensorAddress, TypeId);
+  std::vector<ValueId> shapeOf(ValueId tensorAddress, TypeId);
+  void makeTensor(ValueId dest, TypeId element, const std::vector<ValueId>& extents, bool zeroed);
+  void fillStruct(ValueId dest, ValueId data, ValueId owner, const std::vector<ValueId>& extents);
+  ValueId contiguous(ValueId tensorAddress, TypeId);                 // the same or a copy that is released with the statement
+  void makeTensorLiteral(const Expr&, TypeId, ValueId dest);
+  void zerosInto(ExprId, const Expr&, TypeId, ValueId dest, bool ones);
+  void checkShape(ValueId tensorAddress, TypeId from, TypeId to);    // run-time checks where an open extent meets a known one
+  void copyElements(ValueId toStruct, ValueId fromStruct, TypeId to, TypeId from);   // element by element, any strides
+  void convertTensor(const Expr&, TypeId, ValueId dest);
+
+  // ---- vocabulary.cpp ----
+  void vocabularyInto(ExprId, ValueId dest);
+  ValueId vocabularyScalar(ExprId);
+
+  // ---- tape.cpp ----
+  void tapeStatement(const Stmt&);
+  void backward(const Stmt&);
+  void each(const Stmt&);
+  void gradientInto(ExprId, ValueId dest);
+  void detachInto(ExprId, ValueId dest);
+  void trackedScalarInto(ExprId, ValueId dest);
+
+  // ---- intrinsic.cpp ----
+  ValueId intrinsicScalar(ExprId);
+  void intrinsicInto(ExprId, ValueId dest);
+  ValueId intrinsicPlace(ExprId);
+  bool intrinsicAnswersPlace(const Expr&) const;
+  TypeId typeArg(const Expr&, size_t k);
+  ValueId functionAddress(ExprId);
+
+  // ---- pattern.cpp ----
+  // Branches to `otherwise` when the value at `address` does not match; binds the names when it does.
+  void matchPattern(PatternId, ValueId address, TypeId, Mode, BlockId otherwise);
+  void bindPattern(PatternId, ValueId address, TypeId, Mode);
+  void takeParts(PatternId, ValueId address, TypeId);
+  void matchArms(const std::vector<Arm>&, ValueId address, TypeId, Mode, const std::function<void(const Arm&)>& body);
+};
+
+}  // namespace mica::lower

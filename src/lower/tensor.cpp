@@ -1,0 +1,168 @@
+// Tensors: shapes, making them, run-time shape checks, copies between views, conversions.
+#include "lower/function.h"
+
+namespace mica::lower {
+
+ValueId FunctionLowering::extentOf(ValueId address, TypeId t, unsigned k) {
+  ExtentId e = l.get(t).extents[k];
+  if (!types.isOpen(e)) return extentValue(e);
+  return b().load(ir::I64, address, tensor::Extents + 8 * int(k));
+}
+
+std::vector<ValueId> FunctionLowering::shapeOf(ValueId address, TypeId t) {
+  std::vector<ValueId> shape;
+  for (unsigned k = 0; k < l.get(t).extents.size(); k++) shape.push_back(extentOf(address, t, k));
+  return shape;
+}
+
+ValueId FunctionLowering::countOf(ValueId address, TypeId t) {
+  ValueId n = b().i64(1);
+  for (ValueId e : shapeOf(address, t)) n = b().imul(n, e);     // no overflow: the buffer exists
+  return n;
+}
+
+// A contiguous struct.
+void FunctionLowering::fillStruct(ValueId dest, ValueId data, ValueId owner, const std::vector<ValueId>& extents) {
+  int rank = int(extents.size());
+  b().store(data, dest, tensor::Data);
+  b().store(owner, dest, tensor::Owner);
+  for (int k = 0; k < rank; k++) b().store(extents[size_t(k)], dest, tensor::Extents + 8 * k);
+  ValueId stride;
+  for (int k = rank - 2; k >= 0; k--) {
+    stride = stride ? b().imul(stride, extents[size_t(k) + 1]) : extents[size_t(k) + 1];
+    b().store(stride, dest, tensor::strides(rank) + 8 * k);
+  }
+}
+
+// Extents that are negative or whose product is too large trap inside Buffers.Make.
+void FunctionLowering::makeTensor(ValueId dest, TypeId element, const std::vector<ValueId>& extents, bool zeroed) {
+  ValueId at = slotBytes(uint32_t(8 * extents.size()));
+  for (size_t k = 0; k < extents.size(); k++) b().store(extents[k], at, int64_t(8 * k));
+  ValueId owner = callRuntime("Buffers", zeroed ? "MakeZeroed" : "Make", ir::Ptr, {at, b().i64(int64_t(extents.size())), b().i64(l.sizeOf(element))});
+  fillStruct(dest, b().padd(owner, b().i64(tensor::HeaderBytes)), owner, extents);
+}
+
+// The address of a contiguous tensor with the same elements. Rank 1 always is one.
+ValueId FunctionLowering::contiguous(ValueId address, TypeId t) {
+  const Type type = l.get(t);
+  int rank = int(type.extents.size());
+  if (rank < 2) return address;
+  ValueId held = slotBytes(uint32_t(tensor::bytes(rank)));
+  ValueId answer = callRuntime("Buffers", "Contiguous", ir::Ptr, {address, held, b().i64(rank), b().i64(l.sizeOf(types.unmarked(type.element)))});
+  pushDrop(held, types.unmarked(t));
+  return answer;
+}
+
+void FunctionLowering::checkShape(ValueId address, TypeId from, TypeId to) {
+  const Type a = l.get(from), c = l.get(to);
+  for (unsigned k = 0; k < c.extents.size() && k < a.extents.size(); k++) {
+    if (types.isOpen(c.extents[k]) || !types.isOpen(a.extents[k])) continue;
+    ValueId want = extentValue(c.extents[k]), have = b().load(ir::I64, address, tensor::Extents + 8 * int(k));
+    trapIf(b().icmp(Cond::Ne, want, have), ir::TrapKind::Shape, {want, have, b().i64(k)});
+  }
+}
+
+void FunctionLowering::copyElements(ValueId to, ValueId from, TypeId toType, TypeId fromType) {
+  const Type type = l.get(toType);
+  int rank = int(type.extents.size());
+  if (l.get(fromType).kind != Kind::Tensor) internalError("a slice takes a tensor");
+  callRuntime("Buffers", "CopyElements", ir::Void, {to, from, b().i64(rank), b().i64(l.sizeOf(types.unmarked(type.element)))});
+}
+
+// [[1, 2], [3, 4]]: children are scalars (rank 1) or the rows, themselves literals or tensors.
+void FunctionLowering::makeTensorLiteral(const Expr& e, TypeId t, ValueId dest) {
+  const Type type = l.get(t);
+  TypeId element = types.unmarked(type.element);
+  uint32_t size = l.sizeOf(element);
+  std::vector<ValueId> extents;
+  for (unsigned k = 0; k < type.extents.size(); k++) {
+    if (!types.isOpen(type.extents[k])) { extents.push_back(extentValue(type.extents[k])); continue; }
+    if (k == 0) { extents.push_back(b().i64(int64_t(e.children.size()))); continue; }
+    const Expr* row = &e;                       // an open inner extent is that of the first row's literal
+    for (unsigned d = 0; d < k && !row->children.empty(); d++) row = &expr(row->children[0]);
+    extents.push_back(b().i64(int64_t(row->children.size())));
+  }
+  makeTensor(dest, element, extents, false);
+  size_t depth = cleanups.size();
+  pushDrop(dest, t);
+  ValueId data = b().load(ir::Ptr, dest);
+  ValueId rowBytes = b().i64(size);
+  for (size_t k = 1; k < extents.size(); k++) rowBytes = b().imul(rowBytes, extents[k]);
+  std::function<void(ExprId, ValueId, unsigned)> fill = [&](ExprId child, ValueId p, unsigned level) {
+    const Expr& c = expr(child);
+    if (level == 0) {
+      TypeId ct = typeOf(child);
+      b().store(l.isTrackedFloat(ct) ? b().load(l.irType(element), borrow(child)) : scalar(child), p);
+      return;
+    }
+    if (c.kind == ExprKind::MakeTensor) {
+      ValueId step = b().i64(size);
+      for (size_t k = extents.size() - level + 1; k < extents.size(); k++) step = b().imul(step, extents[k]);
+      for (size_t k = 0; k < c.children.size(); k++) fill(c.children[k], b().padd(p, b().imul(b().i64(int64_t(k)), step)), level - 1);
+      return;
+    }
+    ValueId row = contiguous(borrow(child), typeOf(child));     // a tensor as a row
+    callRuntime("Memory", "Copy", ir::Void, {p, b().load(ir::Ptr, row), rowBytes});
+  };
+  for (size_t k = 0; k < e.children.size(); k++)
+    scoped([&] { fill(e.children[k], b().padd(data, b().imul(b().i64(int64_t(k)), rowBytes)), unsigned(extents.size()) - 1); });
+  cleanups.resize(depth);
+}
+
+// Zeros and Ones: the extents are the type's known ones, or the run-time integers in the brackets.
+void FunctionLowering::zerosInto(ExprId, const Expr& e, TypeId t, ValueId dest, bool ones) {
+  const Type type = l.get(t);
+  if (type.kind != Kind::Tensor) internalError("Zeros of something that is no tensor");
+  TypeId element = types.unmarked(type.element);
+  std::vector<ValueId> extents;
+  for (unsigned k = 0; k < type.extents.size(); k++) {
+    if (!types.isOpen(type.extents[k])) { extents.push_back(extentValue(type.extents[k])); continue; }
+    if (k >= e.extentArgs.size() || e.extentArgs[k].from != ExtentArg::From::Value) internalError("Zeros without an extent");
+    extents.push_back(index(e.extentArgs[k].value));
+  }
+  at(e.place);
+  makeTensor(dest, element, extents, !ones);
+  if (!ones) return;
+  ir::Type s = l.irType(element);
+  ValueId one = s.isFloat() ? b().fconst(s, 1) : b().iconst(s, 1);
+  ValueId pattern = slotBytes(8);
+  b().store(one, pattern);
+  callRuntime("Buffers", "Fill", ir::Void, {b().load(ir::Ptr, dest), countOf(dest, t), pattern, b().i64(l.sizeOf(element))});
+}
+
+void FunctionLowering::convertTensor(const Expr& e, TypeId t, ValueId dest) {
+  TypeId from = typeOf(e.children[0]);
+  const Type source = l.get(from), target = l.get(t);
+  TypeId sourceElement = types.unmarked(source.element), targetElement = types.unmarked(target.element);
+  ValueId x = contiguous(borrow(e.children[0]), from);
+  if (sourceElement == targetElement) return copy(dest, x, t);
+  std::vector<ValueId> extents = shapeOf(x, from);
+  makeTensor(dest, targetElement, extents, false);
+  uint32_t fromSize = l.sizeOf(sourceElement), toSize = l.sizeOf(targetElement);
+  ValueId in = b().load(ir::Ptr, x), out = b().load(ir::Ptr, dest);
+  countedLoop(countOf(dest, t), [&](ValueId i) {
+    ValueId v = loadValue(b().padd(in, b().imul(i, b().i64(fromSize))), sourceElement);
+    storeValue(b().padd(out, b().imul(i, b().i64(toSize))), targetElement, convertScalar(v, sourceElement, targetElement, true));
+  });
+}
+
+void FunctionLowering::reshapeInto(ExprId id, ValueId dest) {
+  const Expr& e = expr(id);
+  TypeId t = typeOf(id), from = typeOf(e.children[0]);
+  const Type type = l.get(t);
+  ValueId x = contiguous(borrow(e.children[0]), from);
+  std::vector<ValueId> extents;
+  for (unsigned k = 0; k < type.extents.size(); k++) {
+    if (!types.isOpen(type.extents[k])) extents.push_back(extentValue(type.extents[k]));
+    else if (k < e.extentArgs.size() && e.extentArgs[k].from == ExtentArg::From::Value) extents.push_back(index(e.extentArgs[k].value));
+    else internalError("Reshape without an extent");
+  }
+  at(e.place);
+  TypeId element = types.unmarked(type.element);
+  makeTensor(dest, element, extents, false);
+  ValueId have = countOf(x, from), want = countOf(dest, t);
+  trapIf(b().icmp(Cond::Ne, have, want), ir::TrapKind::Shape, {want, have, b().i64(-1)});
+  callRuntime("Memory", "Copy", ir::Void, {b().load(ir::Ptr, dest), b().load(ir::Ptr, x), b().imul(have, b().i64(l.sizeOf(element)))});
+}
+
+}  // namespace mica::lower
