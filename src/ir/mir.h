@@ -70,6 +70,7 @@ struct Arg {
   Kind kind = None;
   uint8_t operand = 0;      // Reg: number of the register operand; Fixed: the physical register (one that is never allocated)
   uint16_t bits = 0;        // width of the register as the instruction sees it
+  uint16_t memBits = 0;     // Reg whose operand may be in a spill slot: what is read there
 };
 
 struct MemRef {
