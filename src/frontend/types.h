@@ -7,6 +7,7 @@
 // normalised, so equal polynomials are the same id. `?` is the extent Open; every `?` is unrelated to every other.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -98,10 +99,10 @@ class TypeTable {
   ExtentId substitute(ExtentId, DeclId decl, const std::vector<ExtentId>& extents);
 
  private:
-  std::vector<Type> types; std::vector<TypeId> plain; std::vector<TypeId> scalars;
+  std::deque<Type> types; std::vector<TypeId> plain; std::vector<TypeId> scalars;
   std::vector<bool> withErrors;                                             // an Error somewhere inside
   std::unordered_map<uint64_t, ExtentId> nameAtoms;                         // extent names, by declaration and index
-  std::vector<Extent> extentsById; std::vector<Atom> atoms;
+  std::deque<Extent> extentsById; std::deque<Atom> atoms;                   // deques: references stay good
   std::unordered_multimap<size_t, TypeId> typeIndex; std::unordered_multimap<size_t, ExtentId> extentIndex;
   ExtentId openExtent;
   ExtentId internExtent(Extent);
