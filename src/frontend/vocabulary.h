@@ -6,15 +6,15 @@
 // none it is a vector). `float` in a signature is the scalar of F. A parameter with `:= none` may be left out. Where the rule is not Signature, code decides the shape.
 //
 // `forward` and `backward` are calls of kernels: generic functions over F (or T) in src/rt, called with raw pointers and integers:
-//   x.data        pointer to the first element of operand x (made contiguous first); a left-out operand gives Raw.Null; a scalar operand: the scalar
+//   x.data        pointer to the first element of operand x (made contiguous first), or to the value of a scalar `float` operand; Raw.Null when left out
 //   x.count       number of elements; x.rows: elements / last extent; x.last: last extent; x.extent(k)
 //   out.data …    the result, allocated before the call (a scalar result: pointer to it)
 //   name          a scalar parameter, by value
-//   save(n)       pointer to n elements of F kept for the backward call (n: a product of the integer terms above); in backward: `saved`
+//   save(n)       pointer to n elements of F kept for the backward call (n: a product of the integer terms above, written with *); in backward: `saved`
 //   12            a literal
 //   gout.data     (backward) the upstream gradient, of out's shape
 //   grad(x)       (backward) pointer to a fresh buffer of x's shape that the kernel fills, or Raw.Null when x is not tracked
-// In the backward call a tracked scalar operand x of type float is also reached as `x.data` (pointer to its value) and `grad(x)` (pointer to one element).
+// A scalar `float` operand counts as a tensor of one element (x.count is 1), tracked or not.
 // A kernel that traps by rule (index outside) calls Raw.Trap itself.
 #pragma once
 #include <string_view>

@@ -172,7 +172,9 @@ void FunctionLowering::builtinInto(ExprId id, ValueId dest) {
     case Builtin::Print: return printStatement(e);
     case Builtin::Copy: {
       ValueId from = borrow(e.children[0]);
-      return copy(target(), from, t);
+      if (!recordedAt(id)) return copy(target(), from, t);
+      callRuntime("Tape", "RecordCopy", ir::Void, {target(), from, b().i64(int64_t(l.get(t).extents.size())), b().i64(l.sizeOf(types.unmarked(l.get(t).element)))});
+      return;
     }
     case Builtin::Append: {
       ValueId list = changed(0), value = moved(1);

@@ -14,11 +14,12 @@ bool isFloatKind(Kind k) { return k == Kind::Float32 || k == Kind::Float64; }
 }  // namespace
 
 // Is it a variable, or a part of one: something that has an address already.
-bool FunctionLowering::isPlace(ExprId e) {
+bool FunctionLowering::isPlace(ExprId e) const {
   const Expr& x = expr(e);
   switch (x.kind) {
     case ExprKind::Local: return true;
-    case ExprKind::Field: case ExprKind::Element: case ExprKind::MapElement: case ExprKind::Slice: return true;
+    case ExprKind::Element: case ExprKind::Slice: return !recordedAt(e);    // recorded: a value with an entry of its own
+    case ExprKind::Field: case ExprKind::MapElement: return true;
     case ExprKind::Call: return program.get(x.callee).resultMode != ResultMode::Value;
     case ExprKind::Builtin: return builtinAnswersPlace(x);
     case ExprKind::Intrinsic: return intrinsicAnswersPlace(x);
@@ -36,6 +37,11 @@ ValueId FunctionLowering::scalar(ExprId id) {
   const Expr& e = expr(id);
   TypeId t = typeOf(id);
   at(e.place);
+  if (l.isTrackedFloat(t) && !isPlace(id)) {    // its value alone
+    ValueId pair = slotFor(t);
+    into(id, pair);
+    return b().load(l.irType(t), pair);
+  }
   switch (e.kind) {
     case ExprKind::Int: case ExprKind::Char: case ExprKind::Bool: {
       ir::Type s = l.irType(t);
@@ -157,13 +163,13 @@ ValueId FunctionLowering::ifScalar(const Expr& e, TypeId t) {
   return b().param(done, 0);
 }
 
-void FunctionLowering::ifInto(const Expr& e, TypeId, ValueId dest) {
+void FunctionLowering::ifInto(const Expr& e, TypeId t, ValueId dest) {
   BlockId yes = b().createBlock(), no = b().createBlock(), done = b().createBlock();
   b().brIf(condition(e.children[0]), yes, no);
   for (int k = 0; k < 2; k++) {
     b().setBlock(k == 0 ? yes : no);
     size_t depth = cleanups.size();
-    into(e.children[1 + k], dest);
+    intoAs(e.children[1 + k], t, dest);
     popCleanups(depth);
     b().br(done);
   }
@@ -336,6 +342,13 @@ ValueId FunctionLowering::borrow(ExprId id) {
   return slot;
 }
 
+// A plain number for a tracked place: without an entry, so a leaf when it is used in a window.
+void FunctionLowering::intoAs(ExprId id, TypeId want, ValueId dest) {
+  if (!l.isTrackedFloat(want) || l.isTrackedFloat(typeOf(id))) return into(id, dest);
+  b().memZero(dest, 16);
+  b().store(scalar(id), dest);
+}
+
 void FunctionLowering::into(ExprId id, ValueId dest) {
   const Expr& e = expr(id);
   TypeId t = typeOf(id);
@@ -345,6 +358,7 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
   switch (e.kind) {
     case ExprKind::Local: {
       ValueId from = locals[e.local.index].address;
+      if (l.isTrackedFloat(t) && inWindow()) callRuntime("Tape", "NodeOfScalar", ir::I64, {from, b().i64(l.sizeOf(types.unmarked(t)))});
       moveBytes(dest, from, t);
       if (l.owns(t)) b().memZero(from, l.sizeOf(t));
       return;
@@ -352,12 +366,19 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
     case ExprKind::Field: case ExprKind::Element: case ExprKind::MapElement: {
       // Ownership lets only copying values be taken from a part, and parts of fresh values.
       PlaceRef p = place(id, false);
+      // The copy of a tracked float stands for the same entry, so the place gets one before it is copied.
+      if (l.isTrackedFloat(t) && inWindow()) callRuntime("Tape", "NodeOfScalar", ir::I64, {p.address, b().i64(l.sizeOf(types.unmarked(t)))});
       return copy(dest, p.address, t);
     }
     case ExprKind::Slice: {
       ValueId view = slotFor(t);
       sliceInto(e, view, false);
-      return copy(dest, view, t);
+      if (!recordedAt(id)) return copy(dest, view, t);
+      TypeId source = typeOf(e.children[0]);
+      ValueId size = b().i64(l.sizeOf(types.unmarked(l.get(t).element)));
+      callRuntime("Tape", "RecordSlice", ir::Void, {dest, view, b().i64(int64_t(l.get(t).extents.size())), borrow(e.children[0]),
+                                                    b().i64(int64_t(l.get(source).extents.size())), size});
+      return;
     }
     case ExprKind::String: return stringLiteral(e.text, dest);
     case ExprKind::None: case ExprKind::Zero: {
@@ -369,10 +390,10 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
       const Layout layout = l.layout(t);
       b().memZero(dest, layout.size);
       b().store(b().iconst(ir::I8, 1), dest);
-      return into(e.children[0], offset(dest, layout.offsets[1]));
+      return intoAs(e.children[0], l.get(t).element, offset(dest, layout.offsets[1]));
     }
     case ExprKind::Function: return functionValue(e, t, dest);
-    case ExprKind::Convert: return l.get(t).kind == Kind::Tensor ? convertTensor(e, t, dest) : into(e.children[0], dest);
+    case ExprKind::Convert: return l.get(t).kind == Kind::Tensor ? convertTensor(id, t, dest) : into(e.children[0], dest);
     case ExprKind::Call:
       if (isPlace(id)) return copy(dest, callPlace(id), t);
       return callInto(id, dest);
@@ -391,7 +412,8 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
     case ExprKind::MakeRecord: case ExprKind::MakeTuple: {
       const Layout layout = l.layout(t);
       const Type type = l.get(t);
-      intoParts(e, [&](uint32_t k) { return layout.offsets[k]; }, dest);
+      std::vector<TypeId> fields = l.fieldTypes(t);
+      intoParts(e, [&](uint32_t k) { return layout.offsets[k]; }, [&](uint32_t k) { return fields[k]; }, dest);
       if (type.kind != Kind::Record) return;
       // The hidden extents: known ones are computed; the rest comes from the first field whose shape shows it.
       const Decl& d = program.get(type.decl);
@@ -420,13 +442,14 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
     case ExprKind::MakeChoice: {
       if (l.sizeOf(t) > 8) b().memZero(dest, l.sizeOf(t));
       b().store(b().i64(e.index), dest);
-      intoParts(e, [&](uint32_t k) { return l.caseOffset(t, e.index, k); }, dest);
+      std::vector<TypeId> fields = l.caseFields(t, e.index);
+      intoParts(e, [&](uint32_t k) { return l.caseOffset(t, e.index, k); }, [&](uint32_t k) { return fields[k]; }, dest);
       return;
     }
     case ExprKind::MakeArray: {
       const Type type = l.get(t);
       uint32_t size = l.sizeOf(type.element);
-      intoParts(e, [&](uint32_t k) { return k * size; }, dest);
+      intoParts(e, [&](uint32_t k) { return k * size; }, [&](uint32_t) { return type.element; }, dest);
       return;
     }
     case ExprKind::MakeList: return makeList(e, t, dest);
@@ -466,12 +489,12 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
 }
 
 // The parts of a constructor, in order. When a later one fails, the earlier ones are released.
-void FunctionLowering::intoParts(const Expr& e, const std::function<uint32_t(uint32_t)>& offsetOf, ValueId dest) {
+void FunctionLowering::intoParts(const Expr& e, const std::function<uint32_t(uint32_t)>& offsetOf, const std::function<TypeId(uint32_t)>& wanted, ValueId dest) {
   size_t depth = cleanups.size();
   for (uint32_t k = 0; k < e.children.size(); k++) {
     ValueId part = offset(dest, offsetOf(k));
-    scoped([&] { into(e.children[k], part); });
-    pushDrop(part, typeOf(e.children[k]));
+    scoped([&] { intoAs(e.children[k], wanted(k), part); });
+    pushDrop(part, wanted(k));
   }
   cleanups.resize(depth);
 }
@@ -489,7 +512,7 @@ void FunctionLowering::makeList(const Expr& e, TypeId t, ValueId dest) {
   size_t depth = cleanups.size();
   pushDrop(dest, t);
   for (size_t k = 0; k < e.children.size(); k++) {
-    scoped([&] { into(e.children[k], offset(data, int64_t(k * size))); });
+    scoped([&] { intoAs(e.children[k], type.element, offset(data, int64_t(k * size))); });
     b().store(b().i64(int64_t(k + 1)), dest, sequence::Length);
   }
   cleanups.resize(depth);
@@ -550,7 +573,7 @@ void FunctionLowering::matchInto(const Expr& e, TypeId t, ValueId dest) {
   TypeId subjectType = typeOf(e.children[0]);
   ValueId subject = borrow(e.children[0]);
   matchArms(e.arms, subject, subjectType, Mode::Read, [&](const Arm& arm) {
-    scoped([&] { l.isUnit(t) ? evaluate(arm.value) : into(arm.value, dest); });
+    scoped([&] { l.isUnit(t) ? evaluate(arm.value) : intoAs(arm.value, t, dest); });
   });
 }
 
@@ -559,7 +582,7 @@ void FunctionLowering::matchInto(const Expr& e, TypeId t, ValueId dest) {
 void FunctionLowering::handler(const Handler& h, TypeId t, ValueId dest) {
   if (h.leaves) return statement(h.leaves);
   size_t depth = cleanups.size();
-  if (dest) into(h.value, dest);
+  if (dest) intoAs(h.value, t, dest);
   else if (l.isUnit(t) || !isScalar(t)) evaluate(h.value);
   else scalar(h.value);
   popCleanups(depth);

@@ -133,6 +133,7 @@ class FunctionLowering {
   // ---- expr.cpp ----
   ValueId scalar(ExprId);
   void into(ExprId, ValueId dest);
+  void intoAs(ExprId, TypeId want, ValueId dest);   // want differs from the expression's type in marks alone
   ValueId borrow(ExprId);
   void evaluate(ExprId);                       // for its effects; the result is released
   ValueId condition(ExprId);                   // a bool, its temporaries released
@@ -146,7 +147,7 @@ class FunctionLowering {
   ValueId ifScalar(const Expr&, TypeId);
   ValueId shortCircuit(const Expr&);
   void matchInto(const Expr&, TypeId, ValueId dest);
-  void intoParts(const Expr&, const std::function<uint32_t(uint32_t)>& offsetOf, ValueId dest);
+  void intoParts(const Expr&, const std::function<uint32_t(uint32_t)>& offsetOf, const std::function<TypeId(uint32_t)>& wanted, ValueId dest);
   void makeList(const Expr&, TypeId, ValueId dest);
   void comprehension(ExprId, TypeId, ValueId dest);
   void tryInto(ExprId, const Expr&, TypeId, ValueId dest);     // dest none: the result is not wanted
@@ -155,7 +156,7 @@ class FunctionLowering {
   ValueId viaMemory(TypeId, const std::function<void(ValueId dest)>&);   // a scalar made by code that writes to memory
   ValueId inRange(const Expr&);
   void makeFailureBlock(ExprId, ValueId* block);
-  bool isPlace(ExprId);
+  bool isPlace(ExprId) const;
   bool endsBlock() { return b().terminated(); }
 
   // ---- place.cpp ----
@@ -214,13 +215,33 @@ class FunctionLowering {
   void zerosInto(ExprId, const Expr&, TypeId, ValueId dest, bool ones);
   void checkShape(ValueId tensorAddress, TypeId from, TypeId to);    // run-time checks where an open extent meets a known one
   void copyElements(ValueId toStruct, ValueId fromStruct, TypeId to, TypeId from);   // element by element, any strides
-  void convertTensor(const Expr&, TypeId, ValueId dest);
+  void convertTensor(ExprId, TypeId, ValueId dest);
 
   // ---- vocabulary.cpp ----
   void vocabularyInto(ExprId, ValueId dest);
   ValueId vocabularyScalar(ExprId);
+  void rowInto(const vocabulary::Row&, const std::vector<ExprId>& operands, TypeId result, bool recorded, Place, ValueId dest);
+  bool recordedAt(ExprId e) const { return !marks.recorded.empty() && marks.recorded[e.index]; }
 
   // ---- tape.cpp ----
+  // Records walked side by side: `leaf` gets one address per record for each tracked tensor or float, `other` for each other field.
+  struct PathPart { std::string text; ValueId index; };        // text, or a number known at run time
+  using Path = std::vector<PathPart>;
+  using Visit = std::function<void(const std::vector<ValueId>& addresses, TypeId, const Path&)>;
+  void walk(const std::vector<ValueId>& records, TypeId, const Visit& leaf, const Visit& other, const Path&);
+  ValueId pathText(const Path&);               // a string that is released with the statement
+  void gradientValue(ValueId dest, ValueId from, TypeId);
+  void zerosLikeValue(ValueId dest, ValueId from, TypeId);
+  void recordLike(ValueId dest, ValueId from, TypeId, const Visit& leaf);
+  void carryEntry(ValueId newAddress, ValueId oldAddress, TypeId);
+  void checkChange(ValueId structAddress);     // a tensor is about to change in place
+  bool inWindow() const { return windows > 0 || instance.window; }
+  void clipByNorm(const Expr&, ValueId dest);
+  void saveCheckpoint(const Expr&);
+  void loadCheckpoint(ExprId, const Expr&, ValueId dest);
+  void saveField(ValueId writer, ValueId address, TypeId, const Path&);
+  void loadValueInto(ValueId reader, ValueId address, TypeId, const Path&, BlockId failed, ValueId failureSlot);
+  std::vector<ExprId> windowGradients;         // the operands of Gradient in the window's text
   void tapeStatement(const Stmt&);
   void backward(const Stmt&);
   void each(const Stmt&);

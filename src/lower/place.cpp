@@ -100,6 +100,7 @@ ValueId FunctionLowering::elementAddress(const Expr& e, bool forChanging) {
       if (k + 1 < rank) i = b().imul(i, b().load(ir::I64, base, tensor::strides(int(rank)) + 8 * int(k)));
       offsetElements = offsetElements ? b().iadd(offsetElements, i) : i;
     }
+    if (forChanging) checkChange(base);
     uint32_t size = l.sizeOf(types.unmarked(owner.element));
     return b().padd(b().load(ir::Ptr, base, tensor::Data), b().imul(offsetElements, b().i64(size)));
   }
@@ -121,6 +122,7 @@ void FunctionLowering::sliceInto(const Expr& e, ValueId dest, bool forChanging) 
   const Type source = l.get(sourceType);
   if (source.kind != Kind::Tensor) return sliceSequence(e, sourceType, dest, forChanging);
   ValueId base = isPlace(e.children[0]) ? place(e.children[0], forChanging).address : borrow(e.children[0]);
+  if (forChanging) checkChange(base);
   unsigned rank = unsigned(source.extents.size());
   std::vector<ValueId> extents, strides;
   ValueId start = b().i64(0);

@@ -67,7 +67,7 @@ void FunctionLowering::declare(const Stmt& s) {
     return;
   }
   ValueId slot = slotFor(t);
-  scoped([&] { into(s.value, slot); });
+  scoped([&] { intoAs(s.value, t, slot); });
   if (l.get(t).kind == Kind::Tensor) checkShape(slot, typeOf(s.value), t);
   state = {slot, false};
   pushDrop(slot, t);
@@ -103,9 +103,10 @@ void FunctionLowering::assignTo(ExprId target, ExprId value) {
     return;
   }
   ValueId fresh = slotFor(t);
-  into(value, fresh);
+  intoAs(value, t, fresh);
   at(to.place);
   if (l.get(t).kind == Kind::Tensor) checkShape(fresh, from, t);
+  carryEntry(fresh, p.address, t);
   drop(p.address, t);
   moveBytes(p.address, fresh, t);
 }
@@ -156,9 +157,10 @@ void FunctionLowering::update(const Stmt& s) {
   // `second` holds the whole operation for tensors and tracked floats: x op y with x the place itself.
   PlaceRef p = place(s.target, true);
   ValueId fresh = slotFor(t);
-  into(s.second, fresh);
+  intoAs(s.second, t, fresh);
   at(s.place);
   if (p.sliceView) { copyElements(p.address, fresh, t, typeOf(s.second)); drop(fresh, t); return; }
+  carryEntry(fresh, p.address, t);
   drop(p.address, t);
   moveBytes(p.address, fresh, t);
 }
@@ -597,7 +599,7 @@ void FunctionLowering::returnStatement(const Stmt& s) {
     return leaveWith({});
   }
   if (resultAddress) {
-    into(s.value, resultAddress);
+    intoAs(s.value, resultType, resultAddress);
     if (l.get(resultType).kind == Kind::Tensor) checkShape(resultAddress, typeOf(s.value), resultType);
     return leaveWith({});
   }

@@ -130,7 +130,8 @@ void FunctionLowering::zerosInto(ExprId, const Expr& e, TypeId t, ValueId dest, 
   callRuntime("Buffers", "Fill", ir::Void, {b().load(ir::Ptr, dest), countOf(dest, t), pattern, b().i64(l.sizeOf(element))});
 }
 
-void FunctionLowering::convertTensor(const Expr& e, TypeId t, ValueId dest) {
+void FunctionLowering::convertTensor(ExprId id, TypeId t, ValueId dest) {
+  const Expr& e = expr(id);
   TypeId from = typeOf(e.children[0]);
   const Type source = l.get(from), target = l.get(t);
   TypeId sourceElement = types.unmarked(source.element), targetElement = types.unmarked(target.element);
@@ -144,6 +145,7 @@ void FunctionLowering::convertTensor(const Expr& e, TypeId t, ValueId dest) {
     ValueId v = loadValue(b().padd(in, b().imul(i, b().i64(fromSize))), sourceElement);
     storeValue(b().padd(out, b().imul(i, b().i64(toSize))), targetElement, convertScalar(v, sourceElement, targetElement, true));
   });
+  if (recordedAt(id)) callRuntime("Tape", "RecordConvert", ir::Void, {dest, x, countOf(dest, t), b().i64(fromSize), b().i64(toSize)});
 }
 
 void FunctionLowering::reshapeInto(ExprId id, ValueId dest) {
@@ -163,6 +165,7 @@ void FunctionLowering::reshapeInto(ExprId id, ValueId dest) {
   ValueId have = countOf(x, from), want = countOf(dest, t);
   trapIf(b().icmp(Cond::Ne, have, want), ir::TrapKind::Shape, {want, have, b().i64(-1)});
   callRuntime("Memory", "Copy", ir::Void, {b().load(ir::Ptr, dest), b().load(ir::Ptr, x), b().imul(have, b().i64(l.sizeOf(element)))});
+  if (recordedAt(id)) callRuntime("Tape", "RecordSame", ir::Void, {dest, x, have, b().i64(l.sizeOf(element))});
 }
 
 }  // namespace mica::lower
