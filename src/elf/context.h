@@ -44,7 +44,6 @@ struct Symbol {
   enum Kind : uint8_t { Undefined, Defined, Provided };
   std::string_view name;
   Kind kind = Undefined;
-  bool local = false;
   uint32_t section = 0;                // Defined
   uint64_t value = 0;                  // the address, once there are addresses
   uint32_t references = 0;             // Undefined: how many, and where the first ones are
@@ -72,7 +71,7 @@ struct Context {
   std::vector<std::string>& errors;
   std::vector<Input> inputs;
 
-  // Symbols: global ones by name; an input's own numbers are mapped when first asked for.
+  // Symbols by name; an input's own numbers are mapped when first asked for.
   std::vector<Symbol> symbols;
   std::unordered_map<std::string_view, uint32_t> byName;       // only looked up in
   std::vector<std::vector<uint32_t>> symbolOf;                 // of an input's symbol, or NoSymbol

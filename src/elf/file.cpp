@@ -15,8 +15,7 @@ uint16_t sectionNumber(const Context& ctx, ChunkId id) {
 template <class T> void putStruct(std::string& out, const T& value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
 
 void putSymbol(Context& ctx, std::string& table, std::string& names, const Symbol& symbol, uint8_t type, ChunkId chunk, uint64_t size) {
-  uint8_t bind = symbol.local ? STB_LOCAL : STB_GLOBAL;
-  putStruct(table, Elf64_Sym{uint32_t(names.size()), uint8_t(bind << 4 | type), 0, sectionNumber(ctx, chunk), symbol.value, size});
+  putStruct(table, Elf64_Sym{uint32_t(names.size()), uint8_t(STB_GLOBAL << 4 | type), 0, sectionNumber(ctx, chunk), symbol.value, size});
   putText(names, symbol.name);
 }
 
@@ -101,19 +100,12 @@ void appendSections(Context& ctx, std::string& file) {
 
 }  // namespace
 
-// The table's order: local symbols first, as ELF demands, then the others, both as they lie in the file.
+// Every symbol is global, in the order of the file.
 void makeSymbolTable(Context& ctx) {
   std::string table, names(1, '\0');
   putStruct(table, Elf64_Sym{});
-  uint32_t locals = 1;
-  for (bool local : {true, false}) {
-    for (const Section& s : ctx.sections) {
-      const Symbol& symbol = ctx.symbols[s.symbol];
-      if (symbol.local != local) continue;
-      putSymbol(ctx, table, names, symbol, s.chunk == TextChunk ? STT_FUNC : STT_OBJECT, s.chunk, s.size);
-      locals += local;
-    }
-  }
+  for (const Section& s : ctx.sections)
+    putSymbol(ctx, table, names, ctx.symbols[s.symbol], s.chunk == TextChunk ? STT_FUNC : STT_OBJECT, s.chunk, s.size);
   for (const auto& [name, type, chunk, size] :
        {std::tuple{"mica.text.start", STT_NOTYPE, TextChunk, uint64_t(0)}, {"mica.text.end", STT_NOTYPE, TextChunk, uint64_t(0)},
         {"mica.places", STT_OBJECT, PlacesChunk, ctx.chunks[PlacesChunk].size}, {"mica.state", STT_OBJECT, BssChunk, uint64_t(4096)}}) {
@@ -128,7 +120,7 @@ void makeSymbolTable(Context& ctx) {
   symtab.align = 8;
   symtab.bytes = std::move(table);
   symtab.link = firstExtra + uint32_t(ctx.extra.size()) + 1;
-  symtab.info = locals;
+  symtab.info = 1;     // the first global one
   symtab.entsize = sizeof(Elf64_Sym);
   ctx.extra.push_back(std::move(symtab));
   Chunk strtab;

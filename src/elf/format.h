@@ -34,12 +34,12 @@ struct Elf64_Sym {
 
 static_assert(sizeof(Elf64_Ehdr) == 64 && sizeof(Elf64_Phdr) == 56 && sizeof(Elf64_Shdr) == 64 && sizeof(Elf64_Sym) == 24);
 
-enum : uint16_t { ET_EXEC = 2, EM_X86_64 = 62, EM_AARCH64 = 183, SHN_ABS = 0xfff1 };
+enum : uint16_t { ET_EXEC = 2, EM_X86_64 = 62, EM_AARCH64 = 183 };
 enum : uint32_t { PT_LOAD = 1, PT_NOTE = 4, PT_PHDR = 6, PT_GNU_STACK = 0x6474e551 };
 enum : uint32_t { PF_X = 1, PF_W = 2, PF_R = 4 };
 enum : uint32_t { SHT_NULL = 0, SHT_PROGBITS = 1, SHT_SYMTAB = 2, SHT_STRTAB = 3, SHT_NOTE = 7, SHT_NOBITS = 8 };
 enum : uint64_t { SHF_WRITE = 1, SHF_ALLOC = 2, SHF_EXECINSTR = 4 };
-enum : uint8_t { STB_LOCAL = 0, STB_GLOBAL = 1, STT_NOTYPE = 0, STT_OBJECT = 1, STT_FUNC = 2 };
+enum : uint8_t { STB_GLOBAL = 1, STT_NOTYPE = 0, STT_OBJECT = 1, STT_FUNC = 2 };
 enum : uint32_t { NT_GNU_BUILD_ID = 3 };
 
 }  // namespace mica::elf

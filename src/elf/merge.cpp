@@ -6,10 +6,11 @@
 namespace mica::elf {
 namespace {
 
-std::vector<bool> definedSymbols(const Object& object) {
-  std::vector<bool> result(object.symbols.size());
-  for (const ObjectFunction& f : object.functions) result[f.symbol] = true;
-  for (const ObjectData& d : object.data) result[d.symbol] = true;
+// For each symbol where it is defined: a function's or data's bytes, or null.
+std::vector<const std::string*> definitions(const Object& object) {
+  std::vector<const std::string*> result(object.symbols.size());
+  for (const ObjectFunction& f : object.functions) result[f.symbol] = &f.code;
+  for (const ObjectData& d : object.data) result[d.symbol] = &d.bytes;
   return result;
 }
 
@@ -25,33 +26,27 @@ uint32_t shifted(uint32_t place, uint32_t by) { return place == NoPlace ? NoPlac
 bool merge(Object& into, const Object& from, std::vector<std::string>& errors) {
   std::unordered_map<std::string_view, uint32_t> byName;
   for (uint32_t i = 0; i < into.symbols.size(); i++) byName.emplace(into.symbols[i], i);
-  std::vector<bool> here = definedSymbols(into), there = definedSymbols(from);
+  std::vector<const std::string*> here = definitions(into), there = definitions(from);
+  std::vector<bool> known(from.symbols.size());    // literals that `into` has
   size_t errorsBefore = errors.size();
   for (size_t i = 0; i < from.symbols.size(); i++) {
-    if (!there[i] || isLocalSymbol(from.symbols[i])) continue;
     auto at = byName.find(from.symbols[i]);
-    if (at != byName.end() && here[at->second]) errors.push_back("duplicate symbol `" + from.symbols[i] + "`");
+    if (!there[i] || at == byName.end() || !here[at->second]) continue;
+    known[i] = isLiteralSymbol(from.symbols[i]) && *there[i] == *here[at->second];
+    if (!known[i]) errors.push_back("duplicate symbol `" + from.symbols[i] + "`");
   }
   if (errors.size() != errorsBefore) return false;
 
-  // The names that `from` brings along; views of its strings stay valid while `into` grows.
+  // `byName` looks at strings that move when `into` grows, so new names are added when all are known.
   std::vector<uint32_t> symbols;
   std::vector<std::string> added;
   uint32_t next = uint32_t(into.symbols.size());
-  uint64_t localNumber = 0;
   for (const std::string& name : from.symbols) {
-    if (isLocalSymbol(name)) {
-      std::string fresh;
-      do fresh = "str." + std::to_string(localNumber++);
-      while (byName.contains(fresh));
-      added.push_back(fresh);
-      symbols.push_back(next++);
-    } else if (auto [at, isNew] = byName.try_emplace(name, next); isNew) {
-      added.push_back(name);
-      symbols.push_back(next++);
-    } else {
-      symbols.push_back(at->second);
-    }
+    auto [at, fresh] = byName.try_emplace(name, next);
+    symbols.push_back(at->second);
+    if (!fresh) continue;
+    added.push_back(name);
+    next++;
   }
   into.symbols.insert(into.symbols.end(), added.begin(), added.end());
 
@@ -64,6 +59,7 @@ bool merge(Object& into, const Object& from, std::vector<std::string>& errors) {
     into.functions.push_back(std::move(f));
   }
   for (ObjectData d : from.data) {
+    if (known[d.symbol]) continue;
     d.symbol = symbols[d.symbol];
     d.relocs = mapped(std::move(d.relocs), symbols);
     into.data.push_back(std::move(d));

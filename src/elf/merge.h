@@ -7,8 +7,8 @@
 
 namespace mica::elf {
 
-// Appends everything of `from` to `into`: symbols meet by name (local ones get a free number), places are appended.
-// False, with a line for each, when both define a symbol; `into` is then unchanged.
+// Appends everything of `from` to `into`: symbols meet by name, places are appended. Literals that both
+// define are kept once. False, with a line for each, when both define another symbol; `into` is then unchanged.
 bool merge(Object& into, const Object& from, std::vector<std::string>& errors);
 
 }  // namespace mica::elf

@@ -58,7 +58,7 @@ struct Object {
   std::vector<ir::PlaceInfo> places;         // inlinedAt indexes this vector
 };
 
-// Numbered names such as string literals (`str.7`) belong to their object alone: two objects may use the same one.
-inline bool isLocalSymbol(std::string_view name) { return name.starts_with("str."); }
+// String literals are named by their content (`str.` and a hash): several objects may define the same one.
+inline bool isLiteralSymbol(std::string_view name) { return name.starts_with("str."); }
 
 }  // namespace mica::elf

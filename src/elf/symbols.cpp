@@ -43,28 +43,9 @@ uint32_t globalSymbol(Context& ctx, std::string_view name, std::vector<uint32_t>
   return at->second;
 }
 
-uint32_t localSymbol(Context& ctx, uint32_t input, uint32_t own, std::vector<uint32_t>& work) {
-  uint32_t id = uint32_t(ctx.symbols.size());
-  ctx.symbols.push_back({});
-  Symbol& symbol = ctx.symbols.back();
-  symbol.name = ctx.inputs[input].symbolName(own);
-  symbol.local = true;
-  uint32_t definition = ctx.inputs[input].definition(own);
-  if (definition != Input::Undefined) {
-    symbol.kind = Symbol::Defined;
-    symbol.section = uint32_t(ctx.sections.size());
-    ctx.sections.push_back({input, definition, id});
-    work.push_back(symbol.section);
-  }
-  return id;
-}
-
 uint32_t reach(Context& ctx, uint32_t input, uint32_t own, std::vector<uint32_t>& work) {
   uint32_t& id = ctx.symbolOf[input][own];
-  if (id == Context::NoSymbol) {
-    std::string_view name = ctx.inputs[input].symbolName(own);
-    id = isLocalSymbol(name) ? localSymbol(ctx, input, own, work) : globalSymbol(ctx, name, work);
-  }
+  if (id == Context::NoSymbol) id = globalSymbol(ctx, ctx.inputs[input].symbolName(own), work);
   return id;
 }
 
@@ -99,24 +80,29 @@ void sortSections(Context& ctx) {
 
 }  // namespace
 
+// A literal may be in several inputs; the first one is linked.
 void checkDuplicates(Context& ctx) {
   auto report = [&](std::string_view name, const std::string& first, const std::string& second) {
     ctx.errors.push_back("duplicate symbol `" + std::string(name) + "`, defined in " + first + " and in " + second);
   };
-  auto defines = [](const Input& input, std::string_view name) {
+  auto definition = [](const Input& input, std::string_view name) {
     uint32_t symbol = input.find(name);
-    return symbol != Input::Undefined && input.definition(symbol) != Input::Undefined;
+    return symbol == Input::Undefined ? symbol : input.definition(symbol);
   };
   for (size_t j = 0; j < ctx.inputs.size(); j++) {
     for (std::string_view name : ProvidedNames)
-      if (defines(ctx.inputs[j], name)) report(name, "the linker", ctx.inputs[j].name());
+      if (definition(ctx.inputs[j], name) != Input::Undefined) report(name, "the linker", ctx.inputs[j].name());
     for (size_t i = 0; i < j; i++) {
       // The smaller one's names are looked up in the larger one.
       const Input &a = ctx.inputs[i], &b = ctx.inputs[j];
       const Input &few = a.symbolCount() < b.symbolCount() ? a : b, &many = &few == &a ? b : a;
       for (uint32_t s = 0; s < few.symbolCount(); s++) {
-        if (few.definition(s) == Input::Undefined || isLocalSymbol(few.symbolName(s))) continue;
-        if (defines(many, few.symbolName(s))) report(few.symbolName(s), a.name(), b.name());
+        std::string_view name = few.symbolName(s);
+        if (few.definition(s) == Input::Undefined) continue;
+        uint32_t other = definition(many, name);
+        if (other == Input::Undefined) continue;
+        bool same = isLiteralSymbol(name) && few.section(few.definition(s)).bytes == many.section(other).bytes;
+        if (!same) report(name, a.name(), b.name());
       }
     }
   }

@@ -206,12 +206,12 @@ TEST_CASE("elf: data refers to code and data by address") {
   CHECK(run(folder / "a").status == 42);
 }
 
-TEST_CASE("elf: several objects meet by name, string literals stay apart") {
+TEST_CASE("elf: several objects meet by name, literals that both define are one") {
   Folder folder;
   Build a, b;
   addHello(a, "from the first\n", "Library.F");
   addConstant(b, "Library.G", 3);
-  b.data("str.0", "not this one");
+  b.data("str.0", "from the first\n");
   ObjectFunction& f = b.function("Library.F");
   b.code(f, "48 8d 05 00 00 00 00", "str.0");         // lea rax, [rip + str.0]
   b.code(f, "0f b6 00 c3");                           // movzx eax, byte [rax]; ret
@@ -224,7 +224,7 @@ TEST_CASE("elf: several objects meet by name, string literals stay apart") {
   CHECK(viaView == viaObject);
   save(folder / "a", viaView);
   Result result = run(folder / "a");
-  CHECK(result.status == 'n');
+  CHECK(result.status == 'f');
   CHECK(result.out == "from the first\n");
   CHECK_FALSE(hasSymbol(viaView, "Library.G"));
 }
@@ -253,6 +253,9 @@ TEST_CASE("elf: duplicate symbols are refused") {
   REQUIRE(errors.size() == 2);
   CHECK(errors[0] == "duplicate symbol `mica.state`, defined in the linker and in object 2");
   CHECK(errors[1] == "duplicate symbol `Main.Main`, defined in object 1 and in object 2");
+  Build d;
+  d.data("str.0", "another text of the same name");
+  CHECK(faults({&a, &d.object}) == std::vector<std::string>{"duplicate symbol `str.0`, defined in object 1 and in object 2"});
 }
 
 TEST_CASE("elf: an entry that is data is refused") {

@@ -89,13 +89,15 @@ TEST_CASE("object: every cut and every flipped bit is refused or harmless") {
   }
 }
 
-TEST_CASE("object: merging joins symbols by name and keeps literals apart") {
+TEST_CASE("object: merging joins symbols by name and keeps literals once") {
   Build a, b;
   addConstant(a, "A.F", 1);
   a.data("str.0", "one");
+  a.data("str.1", "two");
   b.place("x.mica", 1, "B.G");
   uint32_t outer = b.place("b.mica", 2, "B.G"), inner = b.place("b.mica", 3, "B.H", outer);
-  b.data("str.0", "two");
+  b.data("str.0", "one");
+  b.data("str.2", "three");
   ObjectFunction& g = b.function("B.G");
   b.code(g, "e8 00 00 00 00", "A.F");
   b.code(g, "48 8d 05 00 00 00 00", "str.0");
@@ -106,14 +108,14 @@ TEST_CASE("object: merging joins symbols by name and keeps literals apart") {
   Object joined = a.object;
   std::vector<std::string> errors;
   REQUIRE(merge(joined, b.object, errors));
-  CHECK(joined.symbols.size() == 4);
+  CHECK(joined.symbols.size() == 5);
   REQUIRE(joined.functions.size() == 2);
   const ObjectFunction& f = joined.functions[1];
   CHECK(joined.symbols[f.symbol] == "B.G");
   CHECK(joined.symbols[f.relocs[0].symbol] == "A.F");
-  CHECK(joined.data[1].bytes == "two");
-  CHECK(f.relocs[1].symbol == joined.data[1].symbol);
-  CHECK(joined.symbols[joined.data[1].symbol] != "str.0");
+  REQUIRE(joined.data.size() == 3);
+  CHECK(joined.data[2].bytes == "three");
+  CHECK(f.relocs[1].symbol == joined.data[0].symbol);
   CHECK(f.lines[0].place == 3);
   CHECK(f.lines[1].place == NoPlace);
   CHECK(f.place == 2);
@@ -122,6 +124,10 @@ TEST_CASE("object: merging joins symbols by name and keeps literals apart") {
 
   CHECK_FALSE(merge(joined, a.object, errors));
   CHECK(errors == std::vector<std::string>{"duplicate symbol `A.F`"});
+  a.object.functions.clear();
+  a.object.data[0].bytes = "other";
+  CHECK_FALSE(merge(joined, a.object, errors));
+  CHECK(errors.back() == "duplicate symbol `str.0`");
 }
 
 TEST_CASE("object: a megabyte is opened in well under two milliseconds") {
