@@ -50,7 +50,7 @@ struct NodeRange { NodeIds begin, end; };
 
 struct Block {
   Seq<Stmt*> statements;
-  Place begin;   // of the word that opens it (`then`, `do`, `func`, …)
+  Place begin;   // of the word that opens it (`if`, `elif`, `else`, `for`, `func`, …)
   Place end;     // of the word that closes it (`end`, `else`, `case`, …)
 };
 

@@ -530,7 +530,7 @@ class Lexer {
 
   // Marks that make text look different from what it says; allowed nowhere, comments and strings included.
   void directionMark() {
-    char code[64];
+    char code[96];
     uint32_t value = utf8Decode(p, 3);
     const char* from = p;
     p += 3;
