@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/mir_layout.h"
 #include "ir/regalloc_state.h"
 
 namespace mica::mir {
@@ -28,6 +29,7 @@ AllocationStats Allocator::run() {
   done.assign(f.blocks.size(), false);
   output.resize(f.blocks.size());
   after.assign(f.operands.size(), Never);
+  layOut(f, live);
   prepareHints();
   for (BlockId b : live.order) processBlock(b);
   collectEdgeMoves();
