@@ -19,12 +19,16 @@ struct Choice {
 // Why operands do not fit, as text for a message; null when they do.
 using Reason = const char*;
 
-// The reason of the attempt that came furthest, over the rows and lengths tried.
+constexpr Reason WrongKind = "an operand is of the wrong kind";
+
+// The reason of the attempt that came furthest, over the rows and lengths tried. Of two that stop at the same operand, one
+// where at least its kind is right came further.
 struct Nearest {
-  Reason reason = "the number of operands is wrong";
-  int matched = -1;
-  void consider(Reason other, int otherMatched) {
-    if (otherMatched > matched) reason = other, matched = otherMatched;
+  Reason reason = "no form takes operands of these kinds";
+  int reached = -1;
+  void consider(Reason other, int operandsMatched) {
+    int otherReached = 2 * operandsMatched + (other != WrongKind);
+    if (otherReached > reached) reason = other, reached = otherReached;
   }
 };
 
@@ -80,7 +84,7 @@ Reason addressFault(const Mem& mem) {
 }
 
 Reason registerFault(Reg reg, KindSizes want, bool evex) {
-  if (want.reg == 0 || reg.cls != want.cls) return "an operand is of the wrong kind";
+  if (want.reg == 0 || reg.cls != want.cls) return WrongKind;
   if (reg.cls == RegClass::Mask) return reg.number < 8 ? nullptr : "there is no such mask register";
   if (reg.bits != want.reg) return "a register is of the wrong size";
   if (reg.number >= (reg.cls == RegClass::Vector ? 32 : 16)) return "there is no such register";
@@ -89,7 +93,7 @@ Reason registerFault(Reg reg, KindSizes want, bool evex) {
 }
 
 Reason memoryFault(const Mem& mem, KindSizes want, uint8_t allow, bool evex) {
-  if (want.mem == 0) return "an operand is of the wrong kind";
+  if (want.mem == 0) return WrongKind;
   if (mem.copies == 0) {
     if (want.mem != AnySize && mem.bits != want.mem) return "memory is of the wrong size";
   } else {
@@ -101,29 +105,28 @@ Reason memoryFault(const Mem& mem, KindSizes want, uint8_t allow, bool evex) {
 }
 
 Reason operandFault(const Form& form, OperandKind kind, const Operand& operand, const Choice& choice) {
-  constexpr Reason wrongKind = "an operand is of the wrong kind";
   KindSizes want = sizesOf(kind, choice.size, choice.length);
   switch (operand.kind) {
     case Operand::Kind::Reg:
       if (kind == OperandKind::AL || kind == OperandKind::Av) {
-        if (operand.reg.number != 0) return wrongKind;
+        if (operand.reg.number != 0) return WrongKind;
       } else if (kind == OperandKind::CL && operand.reg.number != 1) {
-        return wrongKind;
+        return WrongKind;
       }
       return registerFault(operand.reg, want, choice.evex);
     case Operand::Kind::Mem: return memoryFault(operand.mem, want, form.allow, choice.evex);
     case Operand::Kind::Imm:
-      if (kind == OperandKind::One) return operand.imm == 1 ? nullptr : wrongKind;
-      if (kind != OperandKind::Imm) return wrongKind;
+      if (kind == OperandKind::One) return operand.imm == 1 ? nullptr : WrongKind;
+      if (kind != OperandKind::Imm) return WrongKind;
       return immFits(operand.imm, form.imm, choice.size) ? nullptr : "the immediate does not fit";
-    case Operand::Kind::Cond: return kind == OperandKind::Cc ? nullptr : wrongKind;
-    case Operand::Kind::Label: return kind == OperandKind::Target ? nullptr : wrongKind;
+    case Operand::Kind::Cond: return kind == OperandKind::Cc ? nullptr : WrongKind;
+    case Operand::Kind::Label: return kind == OperandKind::Target ? nullptr : WrongKind;
     case Operand::Kind::Symbol:
-      if (kind != OperandKind::Target) return wrongKind;
+      if (kind != OperandKind::Target) return WrongKind;
       return fitsIn<int32_t>(operand.symbol.addend) ? nullptr : "the addend does not fit in 32 bits";
     case Operand::Kind::None: break;
   }
-  return wrongKind;
+  return WrongKind;
 }
 
 Reason decorationFault(const Form& form, const Operands& operands, bool evex) {
@@ -131,7 +134,8 @@ Reason decorationFault(const Form& form, const Operands& operands, bool evex) {
   if (operands.lock && (!(form.allow & Locked) || !toMemory)) return "the form cannot be locked";
   if (operands.mask > 7) return "there is no such mask register";
   if (operands.mask && (!evex || !(form.allow & Masked))) return "the form cannot be masked";
-  if (operands.zeroing && (operands.mask == 0 || (form.allow & Zeroed) != Zeroed || toMemory)) return "the form cannot zero lanes";
+  bool canZero = operands.mask && (form.allow & Zeroed) == Zeroed && !toMemory;
+  if (operands.zeroing && !canZero) return "the form cannot zero lanes";
   return nullptr;
 }
 
@@ -161,15 +165,40 @@ bool reversalSaves(const Form& form, const Operands& operands, bool evex) {
   return !evex && rm.reg.number < 8 && reg.reg.number >= 8;
 }
 
-// The operand size that the operands ask for; 0 when the form has only one.
-unsigned sizeAsked(const Form& form, const Operands& operands) {
-  for (int i = 0; i < operands.count; i++) {
-    const Operand& o = operands.list[i];
-    if (variesInSize(form.operands[i])) return o.isReg() ? o.reg.bits : o.isMem() ? o.mem.bits : 0;
+// The operand size that the operands ask for. Where the form has one size, that of a general register tells how wide an
+// immediate is.
+unsigned sizeAsked(const FormFacts& facts, const Operands& operands) {
+  if (facts.sizePlace >= 0) {
+    const Operand& o = operands.list[facts.sizePlace];
+    return o.isReg() ? o.reg.bits : o.mem.bits;
   }
   for (int i = 0; i < operands.count; i++)
     if (operands.list[i].isReg() && operands.list[i].reg.cls == RegClass::General) return operands.list[i].reg.bits;
   return 64;
+}
+
+bool sizeExists(const FormFacts& facts, unsigned size) {
+  return facts.sizePlace < 0 || size == 32 || size == 64 || (size == 16 && facts.takes16);
+}
+
+uint8_t shapeOf(const Operand& operand) {
+  switch (operand.kind) {
+    case Operand::Kind::None: return NoShape;
+    case Operand::Kind::Reg:
+      return operand.reg.cls == RegClass::General ? GeneralShape : operand.reg.cls == RegClass::Vector ? VectorShape : MaskShape;
+    case Operand::Kind::Mem: return MemShape;
+    case Operand::Kind::Imm: return ImmShape;
+    case Operand::Kind::Cond: return CondShape;
+    case Operand::Kind::Label:
+    case Operand::Kind::Symbol: return TargetShape;
+  }
+  return 0;
+}
+
+uint32_t shapesOf(const Operands& operands) {
+  uint32_t shapes = 0;
+  for (int i = 3; i >= 0; i--) shapes = shapes << 8 | shapeOf(operands.list[i]);
+  return shapes;
 }
 
 bool fits(const Form& form, const Operands& operands, const Choice& choice, Nearest& nearest) {
@@ -181,24 +210,17 @@ bool fits(const Form& form, const Operands& operands, const Choice& choice, Near
   return !reason;
 }
 
-bool sizeExists(const Form& form, unsigned size) {
-  std::span<const unsigned> sizes = operandSizesOf(form);
-  if (sizes[0] == 0) return true;
-  for (unsigned s : sizes)
-    if (s == size) return true;
-  return false;
-}
-
 // A register exchanged with itself would be NOP in the short form, or clear the upper half in the long one: nobody means that.
 bool exchangesItself(const Form& form, const Operands& operands) {
   return form.mnemonic == Mnemonic::Xchg && operands.list[0].isReg() && operands.list[0].reg == operands.list[1].reg;
 }
 
-bool choose(const Form& form, const Operands& operands, Choice& choice, Nearest& nearest) {
-  for (int i = 0; i < 4; i++)
-    if ((form.operands[i] != OperandKind::_) != (i < operands.count)) return false;
-  choice.size = sizeAsked(form, operands);
-  if (!sizeExists(form, choice.size)) return nearest.consider("there is no such operand size", 0), false;
+bool choose(uint32_t row, uint32_t shapes, const Operands& operands, Choice& choice, Nearest& nearest) {
+  const FormFacts& facts = factsOf(row);
+  if ((facts.shapes & shapes) != shapes) return false;
+  const Form& form = formOf(FormId(row));
+  choice.size = sizeAsked(facts, operands);
+  if (!sizeExists(facts, choice.size)) return nearest.consider("there is no such operand size", 0), false;
   if (!form.isVector) {
     choice.length = 0;
     choice.evex = false;
@@ -213,6 +235,15 @@ bool choose(const Form& form, const Operands& operands, Choice& choice, Nearest&
     if (fits(form, operands, choice, nearest)) return true;
   }
   return false;
+}
+
+// The first row that takes the operands, or none.
+FormId chooseRow(Mnemonic mnemonic, const Operands& operands, Choice& choice, Nearest& nearest) {
+  FormRange range = formsOf(mnemonic);
+  uint32_t shapes = shapesOf(operands);
+  for (uint32_t row = range.first; row < range.end; row++)
+    if (choose(row, shapes, operands, choice, nearest)) return FormId(row);
+  return FormId();
 }
 
 // What goes into ModRM, SIB and the prefixes' register bits, gathered from the operands by their roles.
@@ -253,7 +284,8 @@ Fields gather(const Form& form, const Operands& operands) {
       case 'D': f.target = &o; break;
       default: break;
     }
-    if (o.isReg() && o.reg.cls == RegClass::General && o.reg.bits == 8 && o.reg.number >= 4 && o.reg.number < 8) f.lowByte = true;
+    bool byteReg = o.isReg() && o.reg.cls == RegClass::General && o.reg.bits == 8;
+    if (byteReg && o.reg.number >= 4 && o.reg.number < 8) f.lowByte = true;
   }
   return f;
 }
@@ -291,12 +323,14 @@ void evexPrefix(CodeBuffer& buffer, const Form& form, const Choice& choice, cons
   unsigned length = choice.length == 512 ? 2 : choice.length == 256 ? 1 : 0;
   // A register in ModRM.rm has its highest bit in X.
   unsigned x = f.mem ? f.x() : f.rm >> 4 & 1;
-  unsigned broadcast = f.mem && f.mem->copies ? 1 : 0;
+  unsigned broadcast = f.mem && f.mem->copies;
+  unsigned extensions = (f.r() ^ 1) << 7 | (x ^ 1) << 6 | (f.b() ^ 1) << 5 | (~f.reg >> 4 & 1) << 4;
+  unsigned w = wBit(form.evexW, choice.size);
   buffer.byte(0x62);
-  buffer.byte(static_cast<uint8_t>((f.r() ^ 1) << 7 | (x ^ 1) << 6 | (f.b() ^ 1) << 5 | (~f.reg >> 4 & 1) << 4 |
-                                   static_cast<unsigned>(form.map)));
-  buffer.byte(static_cast<uint8_t>(wBit(form.evexW, choice.size) << 7 | (~f.vvvv & 15) << 3 | 4 | static_cast<unsigned>(form.prefix)));
-  buffer.byte(static_cast<uint8_t>((operands.zeroing ? 0x80 : 0) | length << 5 | broadcast << 4 | (~f.vvvv >> 4 & 1) << 3 | operands.mask));
+  buffer.byte(static_cast<uint8_t>(extensions | static_cast<unsigned>(form.map)));
+  buffer.byte(static_cast<uint8_t>(w << 7 | (~f.vvvv & 15) << 3 | 4 | static_cast<unsigned>(form.prefix)));
+  buffer.byte(static_cast<uint8_t>(unsigned{operands.zeroing} << 7 | length << 5 | broadcast << 4 | (~f.vvvv >> 4 & 1) << 3 |
+                                   operands.mask));
 }
 
 uint8_t modRm(unsigned mod, unsigned reg, unsigned rm) { return static_cast<uint8_t>(mod << 6 | (reg & 7) << 3 | (rm & 7)); }
@@ -366,38 +400,32 @@ void write(CodeBuffer& buffer, const Form& form, const Operands& operands, const
 }  // namespace
 
 FormId chooseForm(Mnemonic mnemonic, const Operands& operands) {
-  FormRange range = formsOf(mnemonic);
   Choice choice;
   Nearest nearest;
-  for (uint32_t i = range.first; i < range.end; i++)
-    if (choose(allForms()[i], operands, choice, nearest)) return FormId(i);
-  return FormId();
+  return chooseRow(mnemonic, operands, choice, nearest);
 }
 
 bool encode(CodeBuffer& buffer, FormId id, const Operands& operands) {
-  const Form& form = formOf(id);
   Choice choice;
   Nearest nearest;
-  if (!choose(form, operands, choice, nearest)) {
-    buffer.refuse("`" + instructionText(form.mnemonic, operands) + "`: " + nearest.reason);
+  if (!choose(id.index, shapesOf(operands), operands, choice, nearest)) {
+    buffer.refuse("`" + instructionText(formOf(id).mnemonic, operands) + "`: " + nearest.reason);
     return false;
   }
-  write(buffer, form, operands, choice);
+  write(buffer, formOf(id), operands, choice);
   return true;
 }
 
 bool tryEmit(CodeBuffer& buffer, Mnemonic mnemonic, const Operands& operands) {
-  FormRange range = formsOf(mnemonic);
   Choice choice;
   Nearest nearest;
-  for (uint32_t i = range.first; i < range.end; i++) {
-    const Form& form = allForms()[i];
-    if (!choose(form, operands, choice, nearest)) continue;
-    write(buffer, form, operands, choice);
-    return true;
+  FormId id = chooseRow(mnemonic, operands, choice, nearest);
+  if (!id) {
+    buffer.refuse("`" + instructionText(mnemonic, operands) + "` has no form: " + nearest.reason);
+    return false;
   }
-  buffer.refuse("`" + instructionText(mnemonic, operands) + "` has no form: " + nearest.reason);
-  return false;
+  write(buffer, formOf(id), operands, choice);
+  return true;
 }
 
 void emit(CodeBuffer& buffer, Mnemonic mnemonic, const Operands& operands) {

@@ -92,19 +92,21 @@ struct SymbolTarget { uint32_t symbol; int64_t addend = 0; };  // of a call or j
 struct Operand {
   enum class Kind : uint8_t { None, Reg, Mem, Imm, Cond, Label, Symbol };
   Kind kind = Kind::None;
-  Reg reg;
   Cond cond = Cond::O;
-  Mem mem;
-  int64_t imm = 0;
-  Label label;
-  SymbolTarget symbol{0, 0};
+  Reg reg;
+  union {
+    Mem mem;
+    int64_t imm;
+    Label label;
+    SymbolTarget symbol;
+  };
 
-  constexpr Operand() = default;
-  constexpr Operand(Reg r) : kind(Kind::Reg), reg(r) {}
+  constexpr Operand() : mem() {}
+  constexpr Operand(Reg r) : kind(Kind::Reg), reg(r), mem() {}
   constexpr Operand(const Mem& m) : kind(Kind::Mem), mem(m) {}
   constexpr Operand(int64_t i) : kind(Kind::Imm), imm(i) {}
   constexpr Operand(int i) : kind(Kind::Imm), imm(i) {}
-  constexpr Operand(Cond c) : kind(Kind::Cond), cond(c) {}
+  constexpr Operand(Cond c) : kind(Kind::Cond), cond(c), mem() {}
   constexpr Operand(Label l) : kind(Kind::Label), label(l) {}
   constexpr Operand(SymbolTarget s) : kind(Kind::Symbol), symbol(s) {}
   constexpr bool isReg() const { return kind == Kind::Reg; }
@@ -125,7 +127,12 @@ struct Operands {
     if (count == 4) internalError("more than four operands in an x86-64 instruction");
     list[count++] = o;
   }
-  Operands masked(unsigned k, bool zero = false) const { Operands o = *this; o.mask = static_cast<uint8_t>(k); o.zeroing = zero; return o; }
+  Operands masked(unsigned k, bool zero = false) const {
+    Operands o = *this;
+    o.mask = static_cast<uint8_t>(k);
+    o.zeroing = zero;
+    return o;
+  }
   Operands locked() const { Operands o = *this; o.lock = true; return o; }
 };
 

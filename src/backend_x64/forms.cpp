@@ -40,15 +40,49 @@ constexpr std::array<uint32_t, MnemonicCount + 1> startsOfMnemonics() {
 }
 constexpr auto Starts = startsOfMnemonics();
 
+constexpr bool isV(OperandKind k) {
+  return k == OperandKind::Rv || k == OperandKind::RMv || k == OperandKind::Mv || k == OperandKind::Av;
+}
+constexpr bool isY(OperandKind k) { return k == OperandKind::Ry || k == OperandKind::RMy; }
+
+constexpr uint8_t shapesOf(OperandKind kind) {
+  switch (kind) {
+    case OperandKind::_: return NoShape;
+    case OperandKind::One:
+    case OperandKind::Imm: return ImmShape;
+    case OperandKind::Cc: return CondShape;
+    case OperandKind::Target: return TargetShape;
+    default: break;
+  }
+  KindSizes sizes = sizesOf(kind, 32, 512);
+  unsigned shapes = sizes.mem ? MemShape : 0;
+  if (sizes.reg) shapes |= sizes.cls == RegClass::General ? GeneralShape : sizes.cls == RegClass::Vector ? VectorShape : MaskShape;
+  return static_cast<uint8_t>(shapes);
+}
+
+constexpr std::array<FormFacts, std::size(Table)> gatherFacts() {
+  std::array<FormFacts, std::size(Table)> all{};
+  for (size_t row = 0; row < std::size(Table); row++) {
+    FormFacts facts{0, -1, false};
+    for (int i = 3; i >= 0; i--) {
+      OperandKind kind = Table[row].operands[i];
+      facts.shapes = facts.shapes << 8 | shapesOf(kind);
+      if (!isV(kind) && !isY(kind)) continue;
+      facts.sizePlace = static_cast<int8_t>(i);
+      facts.takes16 = isV(kind);
+    }
+    all[row] = facts;
+  }
+  return all;
+}
+constexpr auto Facts = gatherFacts();
+
 constexpr const char* OpEnNames[] = {"ZO", "I",   "xI", "O",   "Ox",  "xO",   "OI",   "M",   "MI",  "Mx",  "MR", "MRI", "MRx",
                                      "RM", "RMI", "RVM", "RVMI", "RVMS", "RMV", "VMI", "MVR", "CM", "CRM", "CD", "D"};
 static_assert(std::size(OpEnNames) == static_cast<size_t>(OpEn::D) + 1);
 
 constexpr unsigned NoSizes[] = {0}, SizesV[] = {16, 32, 64}, SizesY[] = {32, 64};
 constexpr unsigned AllLengths[] = {128, 256, 512};
-
-bool isV(OperandKind k) { return k == OperandKind::Rv || k == OperandKind::RMv || k == OperandKind::Mv || k == OperandKind::Av; }
-bool isY(OperandKind k) { return k == OperandKind::Ry || k == OperandKind::RMy; }
 
 }  // namespace
 
@@ -62,7 +96,7 @@ FormRange formsOf(Mnemonic mnemonic) {
 
 const char* rolesOf(OpEn opEn) { return opEn == OpEn::ZO ? "" : OpEnNames[static_cast<size_t>(opEn)]; }
 
-bool variesInSize(OperandKind kind) { return isV(kind) || isY(kind); }
+const FormFacts& factsOf(uint32_t row) { return Facts[row]; }
 
 std::span<const unsigned> operandSizesOf(const Form& form) {
   for (OperandKind k : form.operands) {
@@ -86,65 +120,6 @@ std::span<const unsigned> vectorLengthsOf(const Form& form, bool evex) {
     case Lengths::L125: return evex ? all : all.first(2);
   }
   return {};
-}
-
-KindSizes sizesOf(OperandKind kind, unsigned operandSize, unsigned vectorLength) {
-  auto size = static_cast<uint16_t>(operandSize);
-  auto length = static_cast<uint16_t>(vectorLength);
-  auto atLeastXmm = [](unsigned bits) { return static_cast<uint16_t>(std::max(bits, 128u)); };
-  auto part = [&](unsigned by) { return static_cast<uint16_t>(length / by); };
-  constexpr RegClass General = RegClass::General, Vector = RegClass::Vector, Mask = RegClass::Mask;
-  switch (kind) {
-    case OperandKind::R8: return {General, 8, 0};
-    case OperandKind::R16: return {General, 16, 0};
-    case OperandKind::R32: return {General, 32, 0};
-    case OperandKind::R64: return {General, 64, 0};
-    case OperandKind::Rv:
-    case OperandKind::Av:
-    case OperandKind::Ry: return {General, size, 0};
-    case OperandKind::RM8: return {General, 8, 8};
-    case OperandKind::RM16: return {General, 16, 16};
-    case OperandKind::RM32: return {General, 32, 32};
-    case OperandKind::RM64: return {General, 64, 64};
-    case OperandKind::RMv:
-    case OperandKind::RMy: return {General, size, size};
-    case OperandKind::M: return {General, 0, AnySize};
-    case OperandKind::M8: return {General, 0, 8};
-    case OperandKind::M16: return {General, 0, 16};
-    case OperandKind::M32: return {General, 0, 32};
-    case OperandKind::M64: return {General, 0, 64};
-    case OperandKind::M128: return {General, 0, 128};
-    case OperandKind::M256: return {General, 0, 256};
-    case OperandKind::Mv: return {General, 0, size};
-    case OperandKind::AL:
-    case OperandKind::CL: return {General, 8, 0};
-    case OperandKind::X: return {Vector, 128, 0};
-    case OperandKind::X8: return {Vector, 128, 8};
-    case OperandKind::X16: return {Vector, 128, 16};
-    case OperandKind::X32: return {Vector, 128, 32};
-    case OperandKind::X64: return {Vector, 128, 64};
-    case OperandKind::X128: return {Vector, 128, 128};
-    case OperandKind::V: return {Vector, length, 0};
-    case OperandKind::VM: return {Vector, length, length};
-    case OperandKind::MV: return {Vector, 0, length};
-    case OperandKind::H: return {Vector, atLeastXmm(part(2)), 0};
-    case OperandKind::HM: return {Vector, atLeastXmm(part(2)), part(2)};
-    case OperandKind::Q: return {Vector, 128, 0};
-    case OperandKind::QM: return {Vector, 128, part(4)};
-    case OperandKind::E: return {Vector, 128, 0};
-    case OperandKind::EM: return {Vector, 128, part(8)};
-    case OperandKind::K: return {Mask, 64, 0};
-    case OperandKind::KM8: return {Mask, 64, 8};
-    case OperandKind::KM16: return {Mask, 64, 16};
-    case OperandKind::KM32: return {Mask, 64, 32};
-    case OperandKind::KM64: return {Mask, 64, 64};
-    case OperandKind::_:
-    case OperandKind::One:
-    case OperandKind::Imm:
-    case OperandKind::Cc:
-    case OperandKind::Target: break;
-  }
-  return {General, 0, 0};
 }
 
 namespace {

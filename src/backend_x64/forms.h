@@ -1,9 +1,10 @@
 // The table of x86-64 instruction forms: what a row of forms.def says.
 //
-// A row has the manual's columns: mnemonic, operands, where each operand goes (the manual's "Op/En"), mandatory prefix, opcode map,
-// opcode, W, /digit or /r, immediate. Vector rows say W for VEX and EVEX separately (either may be missing) and which vector lengths
-// exist. `describeForm` prints a row as the manual would, a line for each size or length.
+// A row has the manual's columns: mnemonic, operands, where each operand goes (the manual's "Op/En"), mandatory prefix,
+// opcode map, opcode, W, /digit or /r, immediate. Vector rows say W for VEX and EVEX separately (either may be missing) and
+// which vector lengths exist. `describeForm` prints a row as the manual would, a line for each size or length.
 #pragma once
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,7 +30,9 @@ enum class OperandKind : uint8_t {
 
 // Where the operands go, in their order: M ModRM.rm, R ModRM.reg, V VEX.vvvv, O the opcode's low bits, I immediate, S the
 // immediate's high four bits, C the opcode's condition, D a distance, and x nowhere (the opcode implies it).
-enum class OpEn : uint8_t { ZO, I, xI, O, Ox, xO, OI, M, MI, Mx, MR, MRI, MRx, RM, RMI, RVM, RVMI, RVMS, RMV, VMI, MVR, CM, CRM, CD, D };
+enum class OpEn : uint8_t {
+  ZO, I, xI, O, Ox, xO, OI, M, MI, Mx, MR, MRI, MRx, RM, RMI, RVM, RVMI, RVMS, RMV, VMI, MVR, CM, CRM, CD, D
+};
 
 enum class Prefix : uint8_t { NP, P66, PF3, PF2 };           // in the order of VEX.pp
 enum class Map : uint8_t { Plain, M0F, M0F38, M0F3A };       // in the order of VEX.mmmmm
@@ -70,6 +73,19 @@ struct Form {
 std::span<const Form> allForms();
 const Form& formOf(FormId id);
 
+// The shapes of operands, as bits: what a place in a row may take at all, before sizes are looked at.
+enum Shape : uint8_t {
+  NoShape = 1, GeneralShape = 2, VectorShape = 4, MaskShape = 8, MemShape = 16, ImmShape = 32, CondShape = 64, TargetShape = 128
+};
+
+// What follows from a row, worked out once so that choosing a row is quick.
+struct FormFacts {
+  uint32_t shapes;      // a byte of Shape bits for each operand, the first lowest
+  int8_t sizePlace;     // the operand that gives the "v" or "y" size; -1 when the form has one size
+  bool takes16;         // the size may be 16 ("v")
+};
+const FormFacts& factsOf(uint32_t row);
+
 // The rows of a mnemonic, in order of preference.
 struct FormRange { uint32_t first, end; };
 FormRange formsOf(Mnemonic mnemonic);
@@ -80,13 +96,69 @@ struct KindSizes {
   uint16_t reg, mem;
 };
 constexpr uint16_t AnySize = 1;  // of memory
-KindSizes sizesOf(OperandKind kind, unsigned operandSize, unsigned vectorLength);
+inline constexpr KindSizes sizesOf(OperandKind kind, unsigned operandSize, unsigned vectorLength) {
+  auto size = static_cast<uint16_t>(operandSize);
+  auto length = static_cast<uint16_t>(vectorLength);
+  auto atLeastXmm = [](unsigned bits) { return static_cast<uint16_t>(std::max(bits, 128u)); };
+  auto part = [&](unsigned by) { return static_cast<uint16_t>(length / by); };
+  constexpr RegClass General = RegClass::General, Vector = RegClass::Vector, Mask = RegClass::Mask;
+  switch (kind) {
+    case OperandKind::R8: return {General, 8, 0};
+    case OperandKind::R16: return {General, 16, 0};
+    case OperandKind::R32: return {General, 32, 0};
+    case OperandKind::R64: return {General, 64, 0};
+    case OperandKind::Rv:
+    case OperandKind::Av:
+    case OperandKind::Ry: return {General, size, 0};
+    case OperandKind::RM8: return {General, 8, 8};
+    case OperandKind::RM16: return {General, 16, 16};
+    case OperandKind::RM32: return {General, 32, 32};
+    case OperandKind::RM64: return {General, 64, 64};
+    case OperandKind::RMv:
+    case OperandKind::RMy: return {General, size, size};
+    case OperandKind::M: return {General, 0, AnySize};
+    case OperandKind::M8: return {General, 0, 8};
+    case OperandKind::M16: return {General, 0, 16};
+    case OperandKind::M32: return {General, 0, 32};
+    case OperandKind::M64: return {General, 0, 64};
+    case OperandKind::M128: return {General, 0, 128};
+    case OperandKind::M256: return {General, 0, 256};
+    case OperandKind::Mv: return {General, 0, size};
+    case OperandKind::AL:
+    case OperandKind::CL: return {General, 8, 0};
+    case OperandKind::X: return {Vector, 128, 0};
+    case OperandKind::X8: return {Vector, 128, 8};
+    case OperandKind::X16: return {Vector, 128, 16};
+    case OperandKind::X32: return {Vector, 128, 32};
+    case OperandKind::X64: return {Vector, 128, 64};
+    case OperandKind::X128: return {Vector, 128, 128};
+    case OperandKind::V: return {Vector, length, 0};
+    case OperandKind::VM: return {Vector, length, length};
+    case OperandKind::MV: return {Vector, 0, length};
+    case OperandKind::H: return {Vector, atLeastXmm(part(2)), 0};
+    case OperandKind::HM: return {Vector, atLeastXmm(part(2)), part(2)};
+    case OperandKind::Q: return {Vector, 128, 0};
+    case OperandKind::QM: return {Vector, 128, part(4)};
+    case OperandKind::E: return {Vector, 128, 0};
+    case OperandKind::EM: return {Vector, 128, part(8)};
+    case OperandKind::K: return {Mask, 64, 0};
+    case OperandKind::KM8: return {Mask, 64, 8};
+    case OperandKind::KM16: return {Mask, 64, 16};
+    case OperandKind::KM32: return {Mask, 64, 32};
+    case OperandKind::KM64: return {Mask, 64, 64};
+    case OperandKind::_:
+    case OperandKind::One:
+    case OperandKind::Imm:
+    case OperandKind::Cc:
+    case OperandKind::Target: break;
+  }
+  return {General, 0, 0};
+}
 
 // The operand sizes that a form comes in: those of its "v" or "y" operands, else {0}.
 std::span<const unsigned> operandSizesOf(const Form& form);
 // The vector lengths in VEX (up to 256) or EVEX; {128} where the length is ignored or fixed by the opcode.
 std::span<const unsigned> vectorLengthsOf(const Form& form, bool evex);
-bool variesInSize(OperandKind kind);
 
 const char* rolesOf(OpEn opEn);  // a letter for each operand
 

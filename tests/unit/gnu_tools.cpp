@@ -46,7 +46,8 @@ bool run(const std::string& command) { return std::system(command.c_str()) == 0;
 
 bool skippedWithout(const char* tool, const char* what) {
   if (run(std::string("command -v ") + tool + " >/dev/null 2>&1")) return false;
-  MESSAGE(std::string("skipped: ") << what << " (no " << tool << " on this machine)");
+  std::string message = std::string("skipped: ") + what + " (no `" + tool + "` on this machine)";
+  MESSAGE(message);
   return true;
 }
 
@@ -81,7 +82,9 @@ ObjectFile parseObject(const std::string& elf) {
   constexpr uint32_t NoBits = 8;
   for (unsigned s = 1; s < count; s++) {
     std::string name = elf.c_str() + offsetOf(names) + at<uint32_t>(elf, table + 64 * s);
-    if (at<uint32_t>(elf, table + 64 * s + 4) != NoBits) object.sections[name] = elf.substr(offsetOf(s), at<uint64_t>(elf, table + 64 * s + 32));
+    auto type = at<uint32_t>(elf, table + 64 * s + 4);
+    auto size = at<uint64_t>(elf, table + 64 * s + 32);
+    if (type != NoBits) object.sections[name] = elf.substr(offsetOf(s), size);
   }
   object.textRelocs = parseRelocs(object.sections[".rela.text"], object.sections[".symtab"], object.sections[".strtab"]);
   return object;
