@@ -5,7 +5,6 @@
 // take the slots apart again.
 #pragma once
 #include <functional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -19,8 +18,9 @@ namespace mica::lower {
 struct Options {
   bool release = false;                      // overflow wraps, conversions saturate
   int lanes[3] = {4, 4, 4};                  // natural float32 lanes at processor level 0 (unused), 1, 2
-  const std::set<std::string, std::less<>>* precompiled = nullptr;   // symbols that need no lowering
+  std::function<bool(std::string_view symbol)> precompiled;   // does the carried runtime define it (may be empty)
   std::function<bool(DeclId)> ensureBody;    // checks a library function's body; false: it has errors
+  std::function<DeclId(std::string_view module, std::string_view name)> require;   // a library declaration, loaded if need be
 };
 
 // A program that starts at Main: `mica.main` and all that it reaches.

@@ -34,7 +34,8 @@ ir::SymbolId Lowering::instanceSymbol(const Instance& i) {
   std::string name = instanceName(i);
   ir::SymbolId s = module.symbol(name);
   instances.emplace(i, s);
-  if (!isPrecompiled(name)) queue.push_back(i);
+  // A small function that is to be inlined is lowered again; the driver drops its copy afterwards.
+  if (!isPrecompiled(name) || program.get(i.decl).inlineAttr) queue.push_back(i);
   return s;
 }
 
@@ -82,7 +83,7 @@ ExtentId Lowering::findExtent(TypeId pattern, TypeId actual, DeclId decl, uint32
 }
 
 Instance Lowering::runtimeInstance(std::string_view moduleName, std::string_view name, std::vector<TypeId> typeArgs, std::vector<int64_t> extents) {
-  DeclId d = program.find(moduleName, name);
+  DeclId d = options.require(moduleName, name);
   if (!d) internalError("the library has no " + std::string(moduleName) + "." + std::string(name));
   const Decl& decl = program.get(d);
   Instance i;

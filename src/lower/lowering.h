@@ -74,7 +74,7 @@ class Lowering {
   ir::SymbolId runtime(std::string_view module, std::string_view name, std::vector<TypeId> typeArgs = {});
   ir::SymbolId stringData(std::string_view text);          // read-only bytes
   std::string instanceName(const Instance&);
-  bool isPrecompiled(const std::string& symbol) const { return options.precompiled && options.precompiled->count(symbol); }
+  bool isPrecompiled(const std::string& symbol) const { return options.precompiled && options.precompiled(symbol); }
   bool canFail(const Decl& d) const { return !d.fails.empty(); }
 
   void run();                                              // until nothing is queued

@@ -216,7 +216,7 @@ class PatternCall {
     r.eat("(");
     std::vector<ValueId> args;
     while (!r.eat(")")) { args.push_back(term(r)); r.eat(","); }
-    DeclId d = l.program.find(module, function);
+    DeclId d = l.options.require(module, function);
     if (!d) internalError("the library has no kernel " + module + "." + function);
     std::vector<TypeId> typeArgs(l.program.get(d).typeParams.size(), element);
     b.call(l.runtime(module, function, typeArgs), ir::Void, args);
@@ -254,7 +254,7 @@ ValueId FunctionLowering::vocabularyScalar(ExprId id) {
       std::vector<ValueId> args;
       for (ExprId c : e.children) if (c) args.push_back(scalar(c));
       at(e.place);
-      DeclId d = program.find(name.substr(0, dot), name.substr(dot + 1));
+      DeclId d = l.options.require(name.substr(0, dot), name.substr(dot + 1));
       if (!d) internalError("the library has no " + name);
       std::vector<TypeId> typeArgs(program.get(d).typeParams.size(), t);
       return b().call(l.runtime(name.substr(0, dot), name.substr(dot + 1), typeArgs), l.irType(t), args);
