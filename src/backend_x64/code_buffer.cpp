@@ -64,7 +64,8 @@ void CodeBuffer::align(uint32_t boundary) { pad(Elastic::AlignCode, boundary); }
 void CodeBuffer::zerosTo(uint32_t boundary) { pad(Elastic::AlignData, boundary); }
 
 void CodeBuffer::pad(Elastic::Kind kind, uint32_t boundary) {
-  if (boundary == 0 || boundary > 64 || (boundary & (boundary - 1)) != 0) internalError("code aligned to an odd boundary");
+  bool isPower = boundary != 0 && (boundary & (boundary - 1)) == 0;
+  if (!isPower || boundary > 64) internalError("code aligned to an odd boundary");
   Elastic e;
   e.kind = kind;
   e.at = size();
@@ -128,8 +129,8 @@ void CodeBuffer::layOut() {
   }
 }
 
-// Makes the short branches long that do not reach in this layout; false when there are none. A branch never shrinks again, so
-// this ends even where padding moves targets to and fro.
+// Makes the short branches long that do not reach in this layout; false when there are none. A branch never shrinks
+// again, so this ends even where padding moves targets to and fro.
 bool CodeBuffer::growBranches() {
   bool grown = false;
   for (Elastic& e : elastics) {

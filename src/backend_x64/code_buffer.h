@@ -1,8 +1,10 @@
-// The bytes of one x86-64 function while they are made: code, labels inside it, and fixups that the linker will fill in.
+// The bytes of one x86-64 function while they are made: code, labels inside it, and fixups that the linker will fill
+// in.
 //
-// Idea: everything that depends on a distance is written in its long form first and remembered (branches to labels, references
-// to labels, alignment padding). `finish` then lays the function out anew: branches start short and grow until all reach,
-// padding is counted again, labels and fixups move along, and label distances are stored. After `finish` all offsets are final.
+// Idea: everything that depends on a distance is written in its long form first and remembered (branches to labels,
+// references to labels, alignment padding). `finish` then lays the function out anew: branches start short and grow
+// until all reach, padding is counted again, labels and fixups move along, and label distances are stored. After
+// `finish` all offsets are final.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +38,8 @@ class CodeBuffer {
   void nops(uint32_t count);
 
   void symbolField(elf::RelocKind kind, uint32_t symbol, int64_t addend);  // 8 zero bytes for Abs64, 4 for Pc32
-  void labelField(Label target, int bytesToEnd);  // 4 bytes: the distance from `bytesToEnd` after the field's end to the label
+  // 4 bytes: the distance to the label from `bytesToEnd` bytes after the field (where the instruction ends).
+  void labelField(Label target, int bytesToEnd);
   void labelDelta(Label target, Label base);      // 4 bytes: target - base, for a table of jumps
   void jump(Label target);                  // JMP, two or five bytes
   void jumpIf(Cond condition, Label target);  // Jcc, two or six bytes

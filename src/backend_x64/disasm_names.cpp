@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* Low8[] = {"al", "cl", "dl", "bl", "spl", "bpl", "sil", "dil"};
 constexpr const char* LowNames[] = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
-constexpr const char* Conditions[] = {"o", "no", "b", "ae", "e", "ne", "be", "a", "s", "ns", "p", "np", "l", "ge", "le", "g"};
+constexpr const char* Conditions[] = {"o", "no", "b", "ae", "e", "ne", "be", "a",
+                                      "s", "ns", "p", "np", "l", "ge", "le", "g"};
 
 std::string generalName(unsigned number, unsigned bits) {
   if (number < 8) {
@@ -49,10 +50,12 @@ const char* sizeText(unsigned bits) {
 
 std::string signedText(int64_t value) { return (value < 0 ? "" : "+") + std::to_string(value); }
 
+std::string nonZeroText(int64_t value) { return value ? signedText(value) : ""; }
+
 std::string addressText(const Mem& mem) {
   switch (mem.kind) {
-    case Mem::Kind::RipLabel: return "[rip+L" + std::to_string(mem.label.index) + (mem.disp ? signedText(mem.disp) : "") + "]";
-    case Mem::Kind::RipSymbol: return "[rip+symbol" + std::to_string(mem.symbol) + (mem.disp ? signedText(mem.disp) : "") + "]";
+    case Mem::Kind::RipLabel: return "[rip+L" + std::to_string(mem.label.index) + nonZeroText(mem.disp) + "]";
+    case Mem::Kind::RipSymbol: return "[rip+symbol" + std::to_string(mem.symbol) + nonZeroText(mem.disp) + "]";
     case Mem::Kind::RipDistance: return "[rip" + signedText(mem.disp) + "]";
     case Mem::Kind::Plain: break;
   }
@@ -63,7 +66,7 @@ std::string addressText(const Mem& mem) {
     text += generalName(mem.index, 64) + "*" + std::to_string(mem.scale);
   }
   if (text.empty()) return "ds:[" + std::to_string(mem.disp) + "]";  // a bare [n] would be read as the number n
-  return "[" + text + (mem.disp ? signedText(mem.disp) : "") + "]";
+  return "[" + text + nonZeroText(mem.disp) + "]";
 }
 
 }  // namespace
@@ -71,7 +74,8 @@ std::string addressText(const Mem& mem) {
 std::string registerName(Reg reg) {
   switch (reg.cls) {
     case RegClass::General: return generalName(reg.number, reg.bits);
-    case RegClass::Vector: return (reg.bits == 128 ? "xmm" : reg.bits == 256 ? "ymm" : "zmm") + std::to_string(reg.number);
+    case RegClass::Vector:
+      return (reg.bits == 128 ? "xmm" : reg.bits == 256 ? "ymm" : "zmm") + std::to_string(reg.number);
     case RegClass::Mask: return "k" + std::to_string(reg.number);
   }
   return "?";
@@ -95,7 +99,7 @@ std::string operandText(const Operand& operand) {
     case Operand::Kind::Cond: return conditionName(operand.cond);
     case Operand::Kind::Label: return "L" + std::to_string(operand.label.index);
     case Operand::Kind::Symbol:
-      return "symbol" + std::to_string(operand.symbol.symbol) + (operand.symbol.addend ? signedText(operand.symbol.addend) : "");
+      return "symbol" + std::to_string(operand.symbol.symbol) + nonZeroText(operand.symbol.addend);
     case Operand::Kind::None: break;
   }
   return "?";

@@ -1,5 +1,5 @@
-// Choosing a form for operands, and writing its bytes. The order of the functions is the order of the work: do the operands fit,
-// which prefix do they need, then prefix, opcode, ModRM with address, immediate.
+// Choosing a form for operands, and writing its bytes. The order of the functions is the order of the work: do the
+// operands fit, which prefix do they need, then prefix, opcode, ModRM with address, immediate.
 #include "backend_x64/encoder.h"
 
 #include "backend_x64/disasm_names.h"
@@ -21,8 +21,8 @@ using Reason = const char*;
 
 constexpr Reason WrongKind = "an operand is of the wrong kind";
 
-// The reason of the attempt that came furthest, over the rows and lengths tried. Of two that stop at the same operand, one
-// where at least its kind is right came further.
+// The reason of the attempt that came furthest, over the rows and lengths tried. Of two that stop at the same
+// operand, one where at least its kind is right came further.
 struct Nearest {
   Reason reason = "no form takes operands of these kinds";
   int reached = -1;
@@ -156,8 +156,8 @@ bool wantsEvex(const Operands& operands) {
   return false;
 }
 
-// Register moves exist in two directions. The one that stores is taken where the source, but not the destination, is a high
-// register: then R instead of B is needed and the VEX prefix has two bytes.
+// Register moves exist in two directions. The one that stores is taken where the source, but not the destination, is
+// a high register: then R instead of B is needed and the VEX prefix has two bytes.
 bool reversalSaves(const Form& form, const Operands& operands, bool evex) {
   const Operand& rm = operands.list[operandWithRole(form, 'M')];
   const Operand& reg = operands.list[operandWithRole(form, 'R')];
@@ -184,8 +184,7 @@ bool sizeExists(const FormFacts& facts, unsigned size) {
 uint8_t shapeOf(const Operand& operand) {
   switch (operand.kind) {
     case Operand::Kind::None: return NoShape;
-    case Operand::Kind::Reg:
-      return operand.reg.cls == RegClass::General ? GeneralShape : operand.reg.cls == RegClass::Vector ? VectorShape : MaskShape;
+    case Operand::Kind::Reg: return registerShape(operand.reg.cls);
     case Operand::Kind::Mem: return MemShape;
     case Operand::Kind::Imm: return ImmShape;
     case Operand::Kind::Cond: return CondShape;
@@ -205,12 +204,14 @@ bool fits(const Form& form, const Operands& operands, const Choice& choice, Near
   for (int i = 0; i < operands.count; i++)
     if (Reason r = operandFault(form, form.operands[i], operands.list[i], choice)) return nearest.consider(r, i), false;
   Reason reason = decorationFault(form, operands, choice.evex);
-  if (!reason && (form.allow & IfShorter) && !reversalSaves(form, operands, choice.evex)) reason = "the other direction is preferred";
+  bool wrongWay = (form.allow & IfShorter) && !reversalSaves(form, operands, choice.evex);
+  if (!reason && wrongWay) reason = "the other direction is preferred";
   if (reason) nearest.consider(reason, operands.count);
   return !reason;
 }
 
-// A register exchanged with itself would be NOP in the short form, or clear the upper half in the long one: nobody means that.
+// A register exchanged with itself would be NOP in the short form, or clear the upper half in the long one: nobody
+// means that.
 bool exchangesItself(const Form& form, const Operands& operands) {
   return form.mnemonic == Mnemonic::Xchg && operands.list[0].isReg() && operands.list[0].reg == operands.list[1].reg;
 }
@@ -224,7 +225,7 @@ bool choose(uint32_t row, uint32_t shapes, const Operands& operands, Choice& cho
   if (!form.isVector) {
     choice.length = 0;
     choice.evex = false;
-    if (exchangesItself(form, operands)) return nearest.consider("a register is exchanged with itself", operands.count), false;
+    if (exchangesItself(form, operands)) return nearest.consider("a register is exchanged with itself", 2), false;
     return fits(form, operands, choice, nearest);
   }
   bool evex = wantsEvex(operands);
@@ -315,7 +316,8 @@ void vexPrefix(CodeBuffer& buffer, const Form& form, const Choice& choice, const
     return;
   }
   buffer.byte(0xc4);
-  buffer.byte(static_cast<uint8_t>((f.r() ^ 1) << 7 | (f.x() ^ 1) << 6 | (f.b() ^ 1) << 5 | static_cast<unsigned>(form.map)));
+  unsigned extensions = (f.r() ^ 1) << 7 | (f.x() ^ 1) << 6 | (f.b() ^ 1) << 5;
+  buffer.byte(static_cast<uint8_t>(extensions | static_cast<unsigned>(form.map)));
   buffer.byte(static_cast<uint8_t>(w << 7 | last));
 }
 
@@ -329,11 +331,13 @@ void evexPrefix(CodeBuffer& buffer, const Form& form, const Choice& choice, cons
   buffer.byte(0x62);
   buffer.byte(static_cast<uint8_t>(extensions | static_cast<unsigned>(form.map)));
   buffer.byte(static_cast<uint8_t>(w << 7 | (~f.vvvv & 15) << 3 | 4 | static_cast<unsigned>(form.prefix)));
-  buffer.byte(static_cast<uint8_t>(unsigned{operands.zeroing} << 7 | length << 5 | broadcast << 4 | (~f.vvvv >> 4 & 1) << 3 |
-                                   operands.mask));
+  unsigned decoration = unsigned{operands.zeroing} << 7 | length << 5 | broadcast << 4 | operands.mask;
+  buffer.byte(static_cast<uint8_t>(decoration | (~f.vvvv >> 4 & 1) << 3));
 }
 
-uint8_t modRm(unsigned mod, unsigned reg, unsigned rm) { return static_cast<uint8_t>(mod << 6 | (reg & 7) << 3 | (rm & 7)); }
+uint8_t modRm(unsigned mod, unsigned reg, unsigned rm) {
+  return static_cast<uint8_t>(mod << 6 | (reg & 7) << 3 | (rm & 7));
+}
 
 void ripAddress(CodeBuffer& buffer, const Mem& mem, unsigned reg, int bytesAfter) {
   buffer.byte(modRm(0, reg, 5));

@@ -1,9 +1,10 @@
-// The x86-64 encoder: instructions as values (a mnemonic and operands), the table of instruction forms, and the function
-// that writes an instruction's bytes.
+// The x86-64 encoder: instructions as values (a mnemonic and operands), the table of instruction forms, and the
+// function that writes an instruction's bytes.
 //
-// Idea: every form is a row of forms.def with the manual's columns. One row covers all operand sizes (16, 32, 64 bits) or vector
-// lengths that share it, and both VEX and EVEX where the manual has both: EVEX is chosen when the operands need it (512 bits,
-// registers 16 to 31, a mask, an embedded broadcast). Nothing is truncated: an operand that no row takes is refused.
+// Idea: every form is a row of forms.def with the manual's columns. One row covers all operand sizes (16, 32, 64
+// bits) or vector lengths that share it, and both VEX and EVEX where the manual has both: EVEX is chosen when the
+// operands need it (512 bits, registers 16 to 31, a mask, an embedded broadcast). Nothing is truncated: an operand
+// that no row takes is refused.
 //
 //   Mem m = Mem::at(rbx, 16).scaled(rcx, 8).sized(64);
 //   emit(code, Mnemonic::Add, {rax, m});              // add rax, qword ptr [rbx+rcx*8+16]
@@ -29,8 +30,8 @@ enum class Mnemonic : uint16_t {
 
 enum class RegClass : uint8_t { General, Vector, Mask };
 
-// A register as an operand: number 0-15 (general), 0-31 (vector), 0-7 (mask), and the bits of it that the operation sees:
-// 8, 16, 32, 64 (general; 8 is the low byte always), 128, 256, 512 (vector; scalars use 128), 64 (mask).
+// A register as an operand: number 0-15 (general), 0-31 (vector), 0-7 (mask), and the bits of it that the operation
+// sees: 8, 16, 32, 64 (general; 8 is the low byte always), 128, 256, 512 (vector; scalars use 128), 64 (mask).
 struct Reg {
   RegClass cls = RegClass::General;
   uint8_t number = 0;
@@ -54,9 +55,9 @@ inline constexpr Reg rax = gpr(0), rcx = gpr(1), rdx = gpr(2), rbx = gpr(3), rsp
                      rdi = gpr(7), r8 = gpr(8), r9 = gpr(9), r10 = gpr(10), r11 = gpr(11), r12 = gpr(12), r13 = gpr(13),
                      r14 = gpr(14), r15 = gpr(15);
 
-// A place in memory: [base + index*scale + disp], or relative to the instruction pointer: a label, a symbol, or a plain distance.
-// `bits` is what the instruction reads or writes there; 0 where it does not matter (LEA, prefetch). With an embedded broadcast
-// `bits` is the element's size and `copies` how often it is repeated.
+// A place in memory: [base + index*scale + disp], or relative to the instruction pointer: a label, a symbol, or a
+// plain distance. `bits` is what the instruction reads or writes there; 0 where it does not matter (LEA, prefetch).
+// With an embedded broadcast `bits` is the element's size and `copies` how often it is repeated.
 struct Mem {
   static constexpr uint8_t None = 0xff;
   enum class Kind : uint8_t { Plain, RipLabel, RipSymbol, RipDistance };
@@ -143,7 +144,8 @@ struct Form;                 // forms.h
 // The row that GNU as would choose for these operands, or none.
 FormId chooseForm(Mnemonic mnemonic, const Operands& operands);
 
-// Appends the instruction in this form. False, with buffer.refusal() set and nothing written, when the operands do not fit.
+// Appends the instruction in this form. False, with buffer.refusal() set and nothing written, when the operands do
+// not fit.
 [[nodiscard]] bool encode(CodeBuffer& buffer, FormId form, const Operands& operands);
 
 // The same in the first form that fits.

@@ -12,13 +12,15 @@ namespace mica::x64 {
 namespace {
 
 constexpr Form Table[] = {
-#define LEGACY(mnemonic, a, b, c, d, opEn, prefix, map, opcode, w, modRm, imm, allow)                                       \
-  {Mnemonic::mnemonic, {OperandKind::a, OperandKind::b, OperandKind::c, OperandKind::d}, OpEn::opEn, Prefix::prefix,        \
-   Map::map, opcode, false, W::w, W::None, Lengths::LIG, ModRm::modRm, Imm::imm, allow},
-#define VECTOR(mnemonic, a, b, c, d, opEn, prefix, map, opcode, vexW, evexW, lengths, modRm, imm, allow)                    \
-  {Mnemonic::mnemonic, {OperandKind::a, OperandKind::b, OperandKind::c, OperandKind::d}, OpEn::opEn, Prefix::prefix,        \
-   Map::map, opcode, true, W::vexW, W::evexW, Lengths::lengths, ModRm::modRm, Imm::imm, allow},
+#define OPERANDS(a, b, c, d) {OperandKind::a, OperandKind::b, OperandKind::c, OperandKind::d}
+#define LEGACY(mnemonic, a, b, c, d, opEn, prefix, map, opcode, w, modRm, imm, allow)                     \
+  {Mnemonic::mnemonic, OPERANDS(a, b, c, d), OpEn::opEn, Prefix::prefix, Map::map, opcode, false, W::w,   \
+   W::None, Lengths::LIG, ModRm::modRm, Imm::imm, allow},
+#define VECTOR(mnemonic, a, b, c, d, opEn, prefix, map, opcode, vexW, evexW, lengths, modRm, imm, allow)  \
+  {Mnemonic::mnemonic, OPERANDS(a, b, c, d), OpEn::opEn, Prefix::prefix, Map::map, opcode, true, W::vexW, \
+   W::evexW, Lengths::lengths, ModRm::modRm, Imm::imm, allow},
 #include "backend_x64/forms.def"
+#undef OPERANDS
 #undef LEGACY
 #undef VECTOR
 };
@@ -56,7 +58,7 @@ constexpr uint8_t shapesOf(OperandKind kind) {
   }
   KindSizes sizes = sizesOf(kind, 32, 512);
   unsigned shapes = sizes.mem ? MemShape : 0;
-  if (sizes.reg) shapes |= sizes.cls == RegClass::General ? GeneralShape : sizes.cls == RegClass::Vector ? VectorShape : MaskShape;
+  if (sizes.reg) shapes |= registerShape(sizes.cls);
   return static_cast<uint8_t>(shapes);
 }
 
@@ -77,7 +79,7 @@ constexpr std::array<FormFacts, std::size(Table)> gatherFacts() {
 }
 constexpr auto Facts = gatherFacts();
 
-constexpr const char* OpEnNames[] = {"ZO", "I",   "xI", "O",   "Ox",  "xO",   "OI",   "M",   "MI",  "Mx",  "MR", "MRI", "MRx",
+constexpr const char* OpEnNames[] = {"ZO", "I", "xI", "O", "Ox", "xO", "OI", "M", "MI", "Mx", "MR", "MRI", "MRx",
                                      "RM", "RMI", "RVM", "RVMI", "RVMS", "RMV", "VMI", "MVR", "CM", "CRM", "CD", "D"};
 static_assert(std::size(OpEnNames) == static_cast<size_t>(OpEn::D) + 1);
 
@@ -195,8 +197,10 @@ std::string prefixText(const Form& form, unsigned size, unsigned length, bool ev
     return text;
   }
   W w = evex ? form.evexW : form.w;
-  std::string l = form.lengths == Lengths::LIG ? "LIG" : form.lengths == Lengths::L0 ? "L0" : form.lengths == Lengths::L1 ? "L1"
-                  : std::to_string(length);
+  std::string l = std::to_string(length);
+  if (form.lengths == Lengths::LIG) l = "LIG";
+  if (form.lengths == Lengths::L0) l = "L0";
+  if (form.lengths == Lengths::L1) l = "L1";
   std::string text = (evex ? "EVEX." : "VEX.") + l + "." + (prefix.empty() ? "" : prefix + ".") + map;
   bool wBit = w == W::W1 || (w == W::Wv && size == 64);
   return text + (w == W::WIG ? ".WIG " : wBit ? ".W1 " : ".W0 ");

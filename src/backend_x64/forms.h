@@ -1,8 +1,9 @@
 // The table of x86-64 instruction forms: what a row of forms.def says.
 //
-// A row has the manual's columns: mnemonic, operands, where each operand goes (the manual's "Op/En"), mandatory prefix,
-// opcode map, opcode, W, /digit or /r, immediate. Vector rows say W for VEX and EVEX separately (either may be missing) and
-// which vector lengths exist. `describeForm` prints a row as the manual would, a line for each size or length.
+// A row has the manual's columns: mnemonic, operands, where each operand goes (the manual's "Op/En"), mandatory
+// prefix, opcode map, opcode, W, /digit or /r, immediate. Vector rows say W for VEX and EVEX separately (either may
+// be missing) and which vector lengths exist. `describeForm` prints a row as the manual would, a line for each size
+// or length.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -14,7 +15,8 @@
 namespace mica::x64 {
 
 // What may stand at an operand's place. "v" is 16, 32 or 64 bits, "y" 32 or 64, one choice for the whole instruction.
-// V is a vector of the instruction's length, H, Q and E are half, a quarter, an eighth of it (a register is at least 128 bits).
+// V is a vector of the instruction's length, H, Q and E are half, a quarter, an eighth of it (a register is at least
+// 128 bits).
 enum class OperandKind : uint8_t {
   _,                                   // no operand
   R8, R16, R32, R64, Rv, Ry,           // general registers
@@ -28,17 +30,19 @@ enum class OperandKind : uint8_t {
   K, KM8, KM16, KM32, KM64,            // mask registers; or memory
 };
 
-// Where the operands go, in their order: M ModRM.rm, R ModRM.reg, V VEX.vvvv, O the opcode's low bits, I immediate, S the
-// immediate's high four bits, C the opcode's condition, D a distance, and x nowhere (the opcode implies it).
+// Where the operands go, in their order: M ModRM.rm, R ModRM.reg, V VEX.vvvv, O the opcode's low bits, I immediate, S
+// the immediate's high four bits, C the opcode's condition, D a distance, and x nowhere (the opcode implies it).
 enum class OpEn : uint8_t {
   ZO, I, xI, O, Ox, xO, OI, M, MI, Mx, MR, MRI, MRx, RM, RMI, RVM, RVMI, RVMS, RMV, VMI, MVR, CM, CRM, CD, D
 };
 
 enum class Prefix : uint8_t { NP, P66, PF3, PF2 };           // in the order of VEX.pp
 enum class Map : uint8_t { Plain, M0F, M0F38, M0F3A };       // in the order of VEX.mmmmm
-enum class W : uint8_t { None, W0, W1, WIG, Wv };            // None: no such encoding (VEX, EVEX) or no REX.W; Wv: by operand size
-enum class Lengths : uint8_t { LIG, L0, L1, L128, L256, L512, L12, L25, L125 };  // L0, L1: the bit alone, no vector operand
-enum class Imm : uint8_t { None, ib, ibs, iw, iz, id, iq, is4, rel };  // ibs: sign-extended; iz: 16 or 32 bits by operand size
+enum class W : uint8_t { None, W0, W1, WIG, Wv };            // None: no such encoding, or no REX.W; Wv: by operand size
+// L0 and L1: the bit alone, for forms without vector operands.
+enum class Lengths : uint8_t { LIG, L0, L1, L128, L256, L512, L12, L25, L125 };
+// ibs: sign-extended to the operand size; iz: 16 or 32 bits by operand size.
+enum class Imm : uint8_t { None, ib, ibs, iw, iz, id, iq, is4, rel };
 
 // The ModRM column: /0 to /7, /r, none, or a whole ModRM byte that belongs to the opcode.
 enum class ModRm : uint8_t { S0, S1, S2, S3, S4, S5, S6, S7, Sr, None, BD0 = 0xd0, BE8 = 0xe8, BF0 = 0xf0, BF8 = 0xf8 };
@@ -75,7 +79,8 @@ const Form& formOf(FormId id);
 
 // The shapes of operands, as bits: what a place in a row may take at all, before sizes are looked at.
 enum Shape : uint8_t {
-  NoShape = 1, GeneralShape = 2, VectorShape = 4, MaskShape = 8, MemShape = 16, ImmShape = 32, CondShape = 64, TargetShape = 128
+  NoShape = 1, GeneralShape = 2, VectorShape = 4, MaskShape = 8,
+  MemShape = 16, ImmShape = 32, CondShape = 64, TargetShape = 128
 };
 
 // What follows from a row, worked out once so that choosing a row is quick.
@@ -85,6 +90,10 @@ struct FormFacts {
   bool takes16;         // the size may be 16 ("v")
 };
 const FormFacts& factsOf(uint32_t row);
+
+constexpr Shape registerShape(RegClass cls) {
+  return cls == RegClass::General ? GeneralShape : cls == RegClass::Vector ? VectorShape : MaskShape;
+}
 
 // The rows of a mnemonic, in order of preference.
 struct FormRange { uint32_t first, end; };

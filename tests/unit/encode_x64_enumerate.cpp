@@ -34,7 +34,8 @@ bool allowsImmediate(const Form& form, unsigned size, int64_t value) {
   unsigned bits = size ? size : 64;
   if (form.imm == Imm::ib) bits = 8;
   for (OperandKind kind : form.operands) {
-    if (kind == OperandKind::R8 || kind == OperandKind::RM8 || kind == OperandKind::M8 || kind == OperandKind::AL) bits = 8;
+    bool isByte = kind == OperandKind::R8 || kind == OperandKind::RM8 || kind == OperandKind::M8;
+    if (isByte || kind == OperandKind::AL) bits = 8;
     if (kind == OperandKind::R16) bits = 16;
     if (kind == OperandKind::R32 && form.imm != Imm::ib) bits = 32;
   }
@@ -43,8 +44,9 @@ bool allowsImmediate(const Form& form, unsigned size, int64_t value) {
 }
 
 std::vector<Operand> immediates(const Variant& v) {
-  static const int64_t values[] = {0, 1, -1, 2, 31, 127, 128, -128, -129, 255, 256, 32767, 32768, -32768, -32769, 65535, 65536, MaxInt32,
-                                   MinInt32, MaxInt32 + 1, MinInt32 - 1, 2 * MaxInt32 + 1, 2 * MaxInt32 + 2, INT64_MAX, INT64_MIN};
+  static const int64_t values[] = {0, 1, -1, 2, 31, 127, 128, -128, -129, 255, 256, 32767, 32768, -32768, -32769, 65535,
+                                   65536, MaxInt32, MinInt32, MaxInt32 + 1, MinInt32 - 1, 2 * MaxInt32 + 1,
+                                   2 * MaxInt32 + 2, INT64_MAX, INT64_MIN};
   std::vector<Operand> list;
   for (int64_t value : values)
     if (allowsImmediate(v.form, v.size, value)) list.push_back(value);
@@ -83,8 +85,8 @@ std::vector<Mem> addresses(int unit, bool full) {
 
 // A few addresses that between them use every field.
 std::vector<Mem> fewAddresses(int unit) {
-  return {Mem::at(rax), Mem::at(r13, unit), Mem::at(rsp, -128 * unit).scaled(r9, 4), Mem::at(r12, 128 * unit), Mem::at(rbp).scaled(rax, 1),
-          Mem::ripDistance(1000), Mem::absolute(4096).scaled(r14, 8)};
+  return {Mem::at(rax), Mem::at(r13, unit), Mem::at(rsp, -128 * unit).scaled(r9, 4), Mem::at(r12, 128 * unit),
+          Mem::at(rbp).scaled(rax, 1), Mem::ripDistance(1000), Mem::absolute(4096).scaled(r14, 8)};
 }
 
 unsigned registerCount(const Variant& v, KindSizes sizes) {
@@ -205,7 +207,8 @@ void varyAddresses(const Variant& v, bool everyAddress) {
       }
     }
     if (!v.evex || !element) continue;
-    for (const Mem& mem : every || v.full ? addresses(static_cast<int>(element / 8), v.full) : fewAddresses(static_cast<int>(element / 8))) {
+    unit = static_cast<int>(element / 8);
+    for (const Mem& mem : every || v.full ? addresses(unit, v.full) : fewAddresses(unit)) {
       operands.list[place] = mem.broadcast(element, bits / element);
       v.sink(v.form.mnemonic, operands);
       if (v.form.allow & Masked) v.sink(v.form.mnemonic, operands.masked(3));

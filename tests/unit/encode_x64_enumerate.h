@@ -1,5 +1,6 @@
-// Enumerates x86-64 instructions for the comparison with GNU as: every form, at every operand size and vector length, over
-// registers, addressing modes, immediates and decorations. What is legal is stated here once more, apart from the encoder.
+// Enumerates x86-64 instructions for the comparison with GNU as: every form, at every operand size and vector length,
+// over registers, addressing modes, immediates and decorations. What is legal is stated here once more, apart from
+// the encoder.
 #pragma once
 #include <functional>
 #include <vector>

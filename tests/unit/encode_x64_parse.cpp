@@ -75,7 +75,8 @@ std::optional<Mem> parseAddress(const std::string& text) {
 }
 
 std::optional<Operand> parseOperand(std::string text) {
-  static const std::pair<const char*, unsigned> sizes[] = {{"byte ptr ", 8}, {"word ptr ", 16}, {"dword ptr ", 32}, {"qword ptr ", 64},
+  static const std::pair<const char*, unsigned> sizes[] = {
+      {"byte ptr ", 8},      {"word ptr ", 16},     {"dword ptr ", 32},   {"qword ptr ", 64},
       {"xmmword ptr ", 128}, {"ymmword ptr ", 256}, {"zmmword ptr ", 512}};
   if (auto reg = registers().find(text); reg != registers().end()) return Operand(reg->second);
   unsigned bits = 0;

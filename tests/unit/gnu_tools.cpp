@@ -67,7 +67,8 @@ std::vector<ObjectReloc> parseRelocs(const std::string& rela, const std::string&
     std::string name = names.c_str() + at<uint32_t>(symbols, (info >> 32) * 24);
     relocs.push_back({at<uint64_t>(rela, r), static_cast<uint32_t>(info), name, at<int64_t>(rela, r + 16)});
   }
-  std::sort(relocs.begin(), relocs.end(), [](const ObjectReloc& a, const ObjectReloc& b) { return a.offset < b.offset; });
+  auto earlier = [](const ObjectReloc& a, const ObjectReloc& b) { return a.offset < b.offset; };
+  std::sort(relocs.begin(), relocs.end(), earlier);
   return relocs;
 }
 
@@ -86,7 +87,8 @@ ObjectFile parseObject(const std::string& elf) {
     auto size = at<uint64_t>(elf, table + 64 * s + 32);
     if (type != NoBits) object.sections[name] = elf.substr(offsetOf(s), size);
   }
-  object.textRelocs = parseRelocs(object.sections[".rela.text"], object.sections[".symtab"], object.sections[".strtab"]);
+  auto& sections = object.sections;
+  object.textRelocs = parseRelocs(sections[".rela.text"], sections[".symtab"], sections[".strtab"]);
   return object;
 }
 

@@ -1,4 +1,5 @@
-// What the encoder tests share: scratch folders, running a system tool or saying that it is missing, reading its object files.
+// What the encoder tests share: scratch folders, running a system tool or saying that it is missing, reading its
+// object files.
 #pragma once
 #include <filesystem>
 #include <map>
