@@ -61,7 +61,8 @@ void optimise(ir::Module& module, const BuildOptions& o) {
 }
 
 // Every function through selection, allocation and encoding; data as it is.
-bool toObject(const ir::Module& module, const BuildOptions& o, const std::function<bool(std::string_view)>& skip, elf::Object& object, std::string& error) {
+bool toObject(ir::Module& module, const BuildOptions& o, const std::function<bool(std::string_view)>& skip, elf::Object& object, std::string& error) {
+  x64::prepareModule(module);
   for (const ir::Symbol& s : module.symbols) object.symbols.push_back(s.name);
   object.places = module.places;
   x64::CompileOptions c;
@@ -95,7 +96,7 @@ ir::Module& Compilation::module() { return state->module; }
 
 bool Compilation::parseAndCheck() {
   State& s = *state;
-  for (const embed::LibraryFile& f : embed::libraryFiles()) s.library.push_back({f.name, f.text});
+  for (const LibraryFile& f : libraryFiles()) s.library.push_back({f.name, f.text});
   s.check.main = s.context.sources.load(s.options.file, s.context.diagnostics);
   if (!s.check.main || s.context.sources.file(s.check.main).broken) return false;
   s.check.importDirs = s.options.importDirs;
@@ -117,8 +118,8 @@ bool Compilation::parseAndCheck() {
 bool Compilation::lowerToIr() {
   State& s = *state;
   std::string runtimeError;
-  if (!s.options.interpret && !embed::runtimeObject().empty()) {
-    s.runtime = elf::ObjectView::open(embed::runtimeObject(), runtimeError);
+  if (!s.options.interpret && !runtimeObject(elf::Machine::X64).empty()) {
+    s.runtime = elf::ObjectView::open(runtimeObject(elf::Machine::X64), runtimeError);
     if (!s.runtime) internalError("the carried runtime is damaged: " + runtimeError);
   }
   s.marks = std::make_unique<Marks>(s.program, s.context.diagnostics);
@@ -163,7 +164,7 @@ bool buildRuntime(const BuildOptions& options, std::string& bytes, std::string& 
   Program program;
   std::vector<LibraryText> library;
   CheckOptions check;
-  for (const embed::LibraryFile& f : embed::libraryFiles()) library.push_back({f.name, f.text});
+  for (const LibraryFile& f : libraryFiles()) library.push_back({f.name, f.text});
   check.library = &library;
   check.libraryDir = options.libraryDir;
   check.needMain = false;
