@@ -7,7 +7,8 @@
 //
 // `forward` and `backward` are calls of kernels: generic functions over F (or T) in src/rt, called with raw pointers and integers:
 //   x.data        pointer to the first element of operand x (made contiguous first), or to the value of a scalar `float` operand; Raw.Null when left out
-//   x.count       number of elements; x.rows: elements / last extent; x.last: last extent; x.extent(k)
+//   x.count       number of elements; x.rows: elements / last extent; x.last: last extent; x.extent(k); x.inner: the last but one (1 for vectors);
+//                 x.lead: elements / (inner * last)
 //   out.data …    the result, allocated before the call (a scalar result: pointer to it)
 //   name          a scalar parameter, by value
 //   save(n)       pointer to n elements of F kept for the backward call (n: a product of the integer terms above, written with *); in backward: `saved`

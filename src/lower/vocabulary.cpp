@@ -199,6 +199,12 @@ class PatternCall {
       for (int k = 0; k + 1 < o->rank; k++) n = b.imul(n, extent(*o, k));
       return n;
     }
+    if (property == "inner") return o->rank > 1 ? extent(*o, o->rank - 2) : b.i64(1);
+    if (property == "lead") {
+      ValueId n = b.i64(1);
+      for (int k = 0; k + 2 < o->rank; k++) n = b.imul(n, extent(*o, k));
+      return n;
+    }
     if (property == "extent") {
       r.eat("(");
       int k = std::stoi(r.word());
