@@ -345,6 +345,7 @@ class Lexer {
     for (;;) {
       if (p == end) {
         unfinished(opener, "this raw text does not end", "`\"\"\"`");
+        tokens.unfinished = true;
         break;
       }
       if (*p == '"' && p[1] == '"' && p[2] == '"') break;

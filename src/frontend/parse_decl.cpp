@@ -9,7 +9,7 @@ void Parser::parseDeclarations(Module* module) {
   for (;;) {
     while (accept(TokenKind::Semicolon)) {}
     if (is(TokenKind::EndOfFile)) break;
-    suspect = nullptr;
+    suspect = elseIf = nullptr;
     const Token* before = at;
     if (startsDeclaration()) {
       parseDeclaration(declarations);

@@ -64,7 +64,7 @@ Expr* Parser::parseExpr() {
 Expr* Parser::parseBinary(int minimum) {
   const Token* start = at;
   Expr* left = parsePrefix(minimum);
-  bool compared = false;
+  int compared = 0;
   while (!panic && sameLine()) {
     if (is(TokenKind::DotDot) || is(TokenKind::DotDotLess)) {
       if (minimum > RangeLevel) return left;
@@ -73,9 +73,8 @@ Expr* Parser::parseBinary(int minimum) {
     }
     auto [op, precedence] = operatorOf(at->kind);
     if (precedence == 0 || precedence < minimum) return left;
-    if (precedence == CompareLevel && compared)
+    if (precedence == CompareLevel && ++compared == 2)
       complain(spanOf(at), "comparisons do not chain").note("write `a < b and b < c`");
-    compared |= precedence == CompareLevel;
     const Token* sign = at;
     advance();
     if (op == BinaryOp::Equal && is(TokenKind::Equal) && at->offset == previousEnd) {
@@ -137,17 +136,19 @@ Expr* Parser::parsePrefix(int minimum) {
   }
 }
 
-// `not` binds looser than comparisons: its operand is a comparison.
+// `not` binds looser than comparisons: its operand is a comparison. Right of a comparison, where that cannot be meant, its
+// operand is what can be compared: `a = not b`.
 Expr* Parser::parseNot(int minimum) {
   Nest nest(*this);
   if (!nest) return errorExpr();
   const Token* start = at;
-  if (minimum > NotLevel)
+  bool compares = minimum == CompareLevel + 1;
+  if (minimum > NotLevel && !compares)
     complain(spanOf(start), "`not` binds looser than the operator before it").note("put it in parentheses: `(not …)`");
   UnaryExpr* node = make<UnaryExpr>(start);
   node->op = UnaryOp::Not;
   advance();
-  node->operand = parseBinary(NotLevel);
+  node->operand = parseBinary(compares ? CompareLevel + 1 : NotLevel);
   return finish(node, start);
 }
 
@@ -574,7 +575,9 @@ Expr* Parser::parseMatchExpr() {
     MatchArm arm;
     hadElse |= parseArmHead(arm, hadElse);
     WithElse guard(*this, {!arm.isElse, start->line});
-    arm.value = parseValueOrJump();
+    if (is(TokenKind::Let) || is(TokenKind::Var) || is(TokenKind::For) || is(TokenKind::While) || is(TokenKind::Loop))
+      fail(spanOf(at), "an arm of a `match` that is a value is one expression, and no statement");
+    arm.value = panic ? errorExpr() : parseValueOrJump();
     accept(TokenKind::Semicolon);
     if (!panic && !is(TokenKind::Case) && !is(TokenKind::Else) && !is(TokenKind::End) && !is(TokenKind::EndOfFile))
       fail(spanOf(at), "an arm of a `match` that is a value is one expression, complete before " + found());

@@ -26,15 +26,14 @@ void Parser::closeBlock() {
 }
 
 void Parser::reportUnclosed(const Token* opener) {
-  if (unclosedAt == at) return;   // one report for all blocks that end here
+  if (unclosedAt == at || (is(TokenKind::EndOfFile) && tokens.unfinished)) return;   // one report for all blocks that end here
   unclosedAt = at;
   const Token* blamed = suspect ? suspect : opener;
   suspect = nullptr;
   std::string word(context.sources.text(tokens.file).substr(blamed->offset, blamed->length));
   Diagnostic& d = complain(spanOf(blamed), "this `" + word + "` has no `end`");
   if (!is(TokenKind::EndOfFile)) d.label(spanOf(at), "`end` is missing before this");
-  if (blamed->kind == TokenKind::If && blamed > tokens.list.data() && blamed[-1].kind == TokenKind::Else && !blamed->firstOnLine)
-    d.note("an `if` behind `else` needs an `end` of its own; `elif` does not");
+  if (elseIf) d.label(spanOf(elseIf)).note("an `if` behind `else` needs an `end` of its own; `elif` does not");
 }
 
 bool Parser::someBlockStopsAt(TokenKind kind) const {
@@ -262,6 +261,7 @@ Condition Parser::parseCondition() {
 Stmt* Parser::parseIf() {
   const Token* start = at;
   IfStmt* node = make<IfStmt>(start);
+  if (previous->kind == TokenKind::Else && !at->firstOnLine) elseIf = at;
   openBlock(start, StopElse | StopElif);
   Gather<IfStmt::Branch> branches;
   do {

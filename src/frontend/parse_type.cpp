@@ -56,6 +56,10 @@ TypeExpr* Parser::markType(TypeExpr* base, bool tracked, bool onGpu, const Token
 }
 
 TypeExpr* Parser::parseTypePrimary() {
+  if (!sameLine() && previous->kind == TokenKind::Name) {   // `list of` at the end of a line
+    failExpected("a type");
+    return errorType();
+  }
   switch (at->kind) {
     case TokenKind::LeftParen: return parseTupleType();
     case TokenKind::Func: return parseFuncType();

@@ -13,7 +13,10 @@ Parser::Parser(Context& context, const Tokens& tokens, ParseMode mode)
 
 bool Parser::expect(TokenKind kind, const char* purpose) {
   if (accept(kind)) return true;
-  fail(missingHere(), std::string(describe(kind)) + " is missing " + purpose + (at->firstOnLine ? "" : ", before " + found()));
+  std::string_view rest = purpose;
+  std::string what = std::string(describe(kind)) + " ";
+  what += rest.starts_with("and ") ? std::string(rest) + " are missing" : "is missing " + std::string(rest);
+  fail(missingHere(), what + (at->firstOnLine ? "" : " before " + found()));
   return false;
 }
 
@@ -70,6 +73,7 @@ Name Parser::expectName(const char* what) {
     advance();
     return name;
   }
+  if (failUnclosedBracket()) return {};
   if (isKeyword(at->kind) && sameLine())
     fail(spanOf(at), std::string(describe(at->kind)) + " is a word of the language and cannot be " + what);
   else
@@ -128,7 +132,15 @@ Diagnostic& Parser::fail(Span where, std::string sentence) {
   return silenced;
 }
 
+// What cannot stand in brackets shows that they were left open.
+bool Parser::failUnclosedBracket() {
+  if (openBrackets == 0 || !((at->firstOnLine && stopsSkipping()) || is(TokenKind::EndOfFile))) return false;
+  fail(spanOf(bracketOpener), "this " + std::string(describe(bracketOpener->kind)) + " is not closed");
+  return true;
+}
+
 Diagnostic& Parser::failExpected(const char* what) {
+  if (failUnclosedBracket()) return silenced;
   std::string sentence = std::string(what) + " is expected here";
   if (!at->firstOnLine || at->kind == TokenKind::EndOfFile) sentence += ", not " + found();
   return fail(missingHere(), sentence);
@@ -232,12 +244,10 @@ void Parser::expectStatementEnd() {
 
 bool Parser::Brackets::close(TokenKind kind) {
   if (p.accept(kind)) return true;
-  if (p.panic) return false;
+  if (p.panic || p.failUnclosedBracket()) return false;
   std::string what(describe(kind));
-  Diagnostic& d = p.is(TokenKind::EndOfFile)
-      ? p.fail(p.spanOf(opener), std::string("this ") + std::string(describe(opener->kind)) + " is not closed")
-      : p.fail(p.missingHere(), what + " is missing" + (p.at->firstOnLine ? "" : " before " + p.found()));
-  if (!p.is(TokenKind::EndOfFile)) d.label(p.spanOf(opener), opener->kind == TokenKind::StringHead ? "the string begins here" : "opened here");
+  p.fail(p.missingHere(), what + " is missing" + (p.at->firstOnLine ? "" : " before " + p.found()))
+      .label(p.spanOf(opener), "opened here");
   return false;
 }
 

@@ -112,6 +112,7 @@ class Parser {
   // Reports and panics; silent (into a dummy) while panicking.
   Diagnostic& fail(Span at, std::string sentence);
   Diagnostic& failExpected(const char* what);
+  bool failUnclosedBracket();
   // Reports without a panic: the parser knows what was meant and goes on.
   Diagnostic& complain(Span at, std::string sentence);
   void synchronize();
@@ -142,16 +143,24 @@ class Parser {
 
   // Inside brackets: line ends do not count, and an `else` cannot reach out.
   struct Brackets {
-    explicit Brackets(Parser& p) : p(p), opener(p.at), open(p.openBrackets), owner(p.elseOwner), params(p.inParams) {
+    explicit Brackets(Parser& p)
+        : p(p), opener(p.at), outer(p.bracketOpener), open(p.openBrackets), owner(p.elseOwner), params(p.inParams) {
+      p.bracketOpener = opener;
       p.openBrackets++;
       p.elseOwner = {};
       p.inParams = false;
       p.advance();
     }
-    ~Brackets() { p.openBrackets = open; p.elseOwner = owner; p.inParams = params; }
+    ~Brackets() {
+      p.bracketOpener = outer;
+      p.openBrackets = open;
+      p.elseOwner = owner;
+      p.inParams = params;
+    }
     bool close(TokenKind kind);   // consumes the closing bracket or reports where the opening one stands
     Parser& p;
     const Token* opener;
+    const Token* outer;
     uint32_t open;
     ElseOwner owner;
     bool params;
@@ -298,6 +307,8 @@ class Parser {
   bool inParams = false;       // directly in the parentheses of a parameter list
   ElseOwner elseOwner;
   std::vector<OpenBlock> openBlocks;
+  const Token* bracketOpener = nullptr;   // of the innermost open bracket
+  const Token* elseIf = nullptr;       // an `if` behind `else` in this declaration
   const Token* suspect = nullptr;      // the block whose `end` seems to be missing
   const Token* unclosedAt = nullptr;   // where a missing `end` was last reported
   Diagnostic silenced;

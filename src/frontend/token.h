@@ -74,6 +74,7 @@ struct Comment {
 // All tokens of a file; the last one is EndOfFile.
 struct Tokens {
   FileId file = 0;
+  bool unfinished = false;   // a raw text ran to the end of the file (reported), so blocks may look open
   std::vector<Token> list;
   std::vector<uint64_t> integers;
   std::vector<FloatValue> floats;
