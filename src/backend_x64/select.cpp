@@ -27,7 +27,7 @@ bool Selector::run(mir::Function& function, std::string& error) {
   try {
     findOrder();
     countUses();
-    for (const ir::BlockId b : order) blockOf[b.index] = mir::BlockId(uint32_t(&b - order.data()));
+    for (uint32_t k = 0; k < order.size(); ++k) blockOf[order[k].index] = mir::BlockId(k);
     out->blocks.resize(order.size());
     for (uint32_t k = 0; k < order.size(); ++k) out->order.push_back(mir::BlockId(k));
     for (size_t k = order.size(); k-- > 0;) selectBlock(order[k]);
