@@ -110,7 +110,8 @@ class DebugWriter {
   }
 
   std::string_view unitName() const {
-    if (!ctx_.options.source.empty()) return ctx_.options.source;
+    std::string_view source = ctx_.options.source;
+    if (!source.empty()) return source.substr(source.rfind('/') + 1);
     return files_.empty() ? std::string_view("mica") : ctx_.strings[files_[0]];
   }
 

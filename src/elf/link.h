@@ -21,7 +21,7 @@ struct LinkOptions {
   std::string entry = "Start.Entry";
   std::vector<std::string> roots;      // kept besides the entry and what these reach
   bool strip = false;                  // no symbols, no debugging sections, no section headers
-  std::string source;                  // the program's main file, as the debugger shall name it
+  std::string source;                  // the program's main file; the debugger is told its name without folders
 };
 
 // An object to link, in memory or serialized; it is only looked at and must outlive the call.

@@ -10,7 +10,10 @@ Lowering::Lowering(Program& p, Marks& m, const SourceFiles& s, Diagnostics& d, c
 
 ir::PlaceId Lowering::place(Place p, const std::string& function) {
   if (p.file == 0) return ir::addPlace(module, "", 0, 0, function);
-  return ir::addPlace(module, sources.shown(p.file), p.line, p.column, function);
+  // The program names its files without their folders, so that its bytes do not depend on where it was compiled.
+  std::string_view file = sources.shown(p.file);
+  if (!sources.isSystem(p.file)) file.remove_prefix(file.rfind('/') + 1);
+  return ir::addPlace(module, std::string(file), p.line, p.column, function);
 }
 
 std::string Lowering::instanceName(const Instance& i) {
