@@ -162,6 +162,9 @@ TEST_CASE("elf: readelf and elflint accept the file") {
 TEST_CASE("elf: the same input gives the same bytes, another input another build id") {
   Object one = hello(), two = hello(), other = hello();
   CHECK(linked({&one}) == linked({&two}));
+  LinkOptions here, there;
+  here.source = "hello.mica", there.source = "/some/where/hello.mica";
+  CHECK(linked({&one}, here) == linked({&one}, there));
   other.data[0].bytes[0] = 'H';
   std::string a = linked({&one}, stripped()), b = linked({&other}, stripped());
   size_t note = a.find(std::string("GNU\0", 4));
