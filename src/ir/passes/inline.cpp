@@ -1,0 +1,233 @@
+// inline: replaces calls by the callee's body, callees first, so that what has been made small by inlining into it is what callers see.
+//
+// A callee is taken when it is marked `inline` or small; never when it is marked `noinline` or `cold`, calls itself, needs a higher
+// processor level, or depends on its own frame. The places of the copied instructions remember the call (PlaceInfo::inlinedAt), so that
+// traps still show the whole chain. A call in a block that certainly ends in a trap is not worth its copy.
+#include <algorithm>
+#include <map>
+
+#include "ir/passes/edit.h"
+#include "ir/passes/passes.h"
+
+namespace mica::ir {
+
+namespace {
+
+constexpr unsigned SmallBody = 30;        // instructions; about what the call and its moves cost, and a little more for what folds away
+constexpr unsigned OnceBody = 150;        // for a callee with this one call in the module
+constexpr unsigned LargestInlined = 3000; // even when marked `inline`
+constexpr unsigned LargestCaller = 20000;
+
+unsigned sizeOf(const Function& f) {
+  unsigned n = 0;
+  for (const Block& b : f.blocks)
+    for (InstId i : b.insts) {
+      Op op = f.insts[i.index].op;
+      n += op != Op::IConst && op != Op::FConst && op != Op::SlotAddr && op != Op::SymAddr && op != Op::Br;
+    }
+  return n;
+}
+
+class Inliner {
+ public:
+  explicit Inliner(Module& mod) : m(mod) {}
+
+  void run() {
+    uint32_t count = uint32_t(m.functions.size());
+    callsOf.resize(count);
+    calls.assign(count, 0);
+    fixed.assign(count, 0);
+    for (uint32_t f = 0; f < count; ++f) scan(f);
+    for (const Data& d : m.data)
+      for (const DataRef& r : d.refs)
+        if (m.symbols[r.symbol.index].kind == SymbolKind::Function) calls[m.symbols[r.symbol.index].index] += 2;
+    order();
+    size.resize(count);
+    for (uint32_t f : bottomUp) {
+      intoFunction(f);
+      size[f] = sizeOf(m.functions[f]);
+    }
+  }
+
+ private:
+  Module& m;
+  std::vector<std::vector<uint32_t>> callsOf;   // for each function: its callees in this module
+  std::vector<unsigned> calls, size;            // calls of each function in the module (address taken counts as two); its size once done
+  std::vector<char> fixed;                      // depends on its own frame or sets the context
+  std::vector<uint32_t> bottomUp, rank;         // callees before callers; a function's rank in that
+  std::map<std::pair<uint32_t, uint32_t>, PlaceId> placesAt;   // (call's place, callee's place) -> place
+
+  void scan(uint32_t f) {
+    const Function& fn = m.functions[f];
+    for (const Block& b : fn.blocks)
+      for (InstId id : b.insts) {
+        const Inst& i = fn.insts[id.index];
+        if (i.op == Op::FramePtr || i.op == Op::SetContext || i.op == Op::SpawnThread) fixed[f] = 1;
+        if (i.op != Op::Call && i.op != Op::SymAddr) continue;
+        const Symbol& s = m.symbols[i.symbol.index];
+        if (s.kind != SymbolKind::Function) continue;
+        if (i.op == Op::Call) callsOf[f].push_back(s.index), ++calls[s.index];
+        else calls[s.index] += 2;
+      }
+  }
+
+  // A walk of the call graph that leaves a function after its callees; calls back into what is being walked are recursion.
+  void order() {
+    uint32_t count = uint32_t(m.functions.size());
+    rank.assign(count, 0);
+    std::vector<char> seen(count, 0);
+    struct Step { uint32_t function; size_t next; };
+    for (uint32_t root = 0; root < count; ++root) {
+      if (seen[root]) continue;
+      std::vector<Step> stack{{root, 0}};
+      seen[root] = 1;
+      while (!stack.empty()) {
+        Step& top = stack.back();
+        if (top.next < callsOf[top.function].size()) {
+          uint32_t c = callsOf[top.function][top.next++];
+          if (!seen[c]) seen[c] = 1, stack.push_back({c, 0});
+        } else {
+          bottomUp.push_back(top.function);
+          rank[top.function] = uint32_t(bottomUp.size());
+          stack.pop_back();
+        }
+      }
+    }
+  }
+
+  bool wanted(uint32_t caller, const Inst& call, bool coldBlock) {
+    const Symbol& s = m.symbols[call.symbol.index];
+    if (s.kind != SymbolKind::Function || rank[s.index] >= rank[caller]) return false;   // external, or recursion
+    const Function& callee = m.functions[s.index];
+    if (callee.noInline || callee.cold || callee.entry || fixed[s.index] || callee.cpuLevel > m.functions[caller].cpuLevel) return false;
+    if (std::count(callsOf[s.index].begin(), callsOf[s.index].end(), s.index)) return false;
+    if (callee.alwaysInline) return size[s.index] <= LargestInlined;
+    if (coldBlock || m.functions[caller].cold) return size[s.index] <= 8;
+    return size[s.index] <= (calls[s.index] == 1 ? OnceBody : SmallBody);
+  }
+
+  void intoFunction(uint32_t caller) {
+    unsigned callerSize = sizeOf(m.functions[caller]);
+    // Blocks are cut at the calls; copies are appended and hold nothing more to do, since callees are done.
+    for (uint32_t b = 0, end = uint32_t(m.functions[caller].blocks.size()); b < end; ++b) {
+      BlockId at(b);
+      for (size_t k = 0; k < m.functions[caller].blocks[at.index].insts.size(); ++k) {
+        Function& f = m.functions[caller];
+        const Block& block = f.blocks[at.index];
+        const Inst& i = f.insts[block.insts[k].index];
+        Op last = terminatorOf(f, at).op;
+        if (i.op != Op::Call || callerSize > LargestCaller || !wanted(caller, i, last == Op::Trap || last == Op::Unreachable)) continue;
+        callerSize += size[m.symbols[i.symbol.index].index];
+        at = replace(f, at, k);
+        k = size_t(-1);
+      }
+    }
+    tidy(m.functions[caller]);
+  }
+
+  PlaceId placeAt(PlaceId call, PlaceId inner) {
+    if (!inner) return call;
+    if (!call) return inner;
+    auto [it, isNew] = placesAt.try_emplace({call.index, inner.index});
+    if (isNew) {
+      PlaceInfo p = m.places[inner.index];
+      p.inlinedAt = p.inlinedAt ? placeAt(call, p.inlinedAt) : call;
+      m.places.push_back(p);
+      placesAt[{call.index, inner.index}] = PlaceId(uint32_t(m.places.size() - 1));
+    }
+    return placesAt[{call.index, inner.index}];
+  }
+
+  // Copies the body of the callee between the two halves of the block; answers the second half.
+  BlockId replace(Function& f, BlockId at, size_t k) {
+    InstId callId = f.blocks[at.index].insts[k];
+    const Inst call = f.insts[callId.index];
+    const Function& callee = m.functions[m.symbols[call.symbol.index].index];
+
+    BlockId rest(uint32_t(f.blocks.size()));
+    f.blocks.emplace_back();
+    std::vector<InstId>& insts = f.blocks[at.index].insts;
+    f.blocks[rest.index].insts.assign(insts.begin() + k + 1, insts.end());
+    insts.resize(k);
+    if (call.result) {   // the call's result becomes the parameter of the rest
+      f.blocks[rest.index].params.push_back(call.result);
+      f.values[call.result.index].def = {};
+      f.values[call.result.index].paramOf = rest;
+    }
+
+    uint32_t firstBlock = uint32_t(f.blocks.size()), firstSlot = uint32_t(f.slots.size());
+    f.slots.insert(f.slots.end(), callee.slots.begin(), callee.slots.end());
+    std::vector<ValueId> to(callee.values.size());
+    for (size_t p = 0; p < callee.params.size(); ++p) to[callee.blocks[0].params[p].index] = f.arg(call, unsigned(p));
+    f.blocks.resize(f.blocks.size() + callee.blocks.size());
+    auto copyOf = [&](ValueId v) {
+      if (!to[v.index]) to[v.index] = newValue(f, callee.typeOf(v), {});
+      return to[v.index];
+    };
+    auto copyAll = [&](std::span<const ValueId> values) {
+      std::vector<ValueId> copied;
+      for (ValueId v : values) copied.push_back(copyOf(v));
+      return copied;
+    };
+    for (uint32_t b = 0; b < callee.blocks.size(); ++b) {
+      BlockId copy(firstBlock + b);
+      if (b != 0)
+        for (ValueId p : callee.blocks[b].params) {
+          ValueId v = copyOf(p);
+          f.values[v.index].paramOf = copy;
+          f.blocks[copy.index].params.push_back(v);
+        }
+      for (InstId id : callee.blocks[b].insts) {
+        Inst i = callee.insts[id.index];
+        PlaceId place = placeAt(call.place, i.place);
+        std::vector<ValueId> args = copyAll(argsOf(callee, i));
+        InstId newId(uint32_t(f.insts.size()));
+        if (i.op == Op::Ret) {
+          Inst jump;
+          jump.op = Op::Br;
+          jump.place = place;
+          jump.firstTarget = uint32_t(f.targets.size());
+          jump.targetCount = 1;
+          uint32_t first = addToPool(f, args);
+          f.targets.push_back({rest, first, uint32_t(args.size())});
+          f.insts.push_back(jump);
+        } else {
+          std::vector<Target> targets;
+          for (const Target& t : targetsOf(callee, i)) {
+            std::vector<ValueId> targetArgs = copyAll(argsOf(callee, t));
+            targets.push_back({BlockId(firstBlock + t.block.index), addToPool(f, targetArgs), t.argCount});
+          }
+          if (i.op == Op::Switch) {
+            int64_t first = int64_t(f.cases.size());
+            f.cases.insert(f.cases.end(), callee.cases.begin() + i.imm, callee.cases.begin() + i.imm + i.targetCount - 1);
+            i.imm = first;
+          }
+          if (i.op == Op::SlotAddr) i.imm += firstSlot;
+          i.firstTarget = uint32_t(f.targets.size());
+          f.targets.insert(f.targets.end(), targets.begin(), targets.end());
+          i.firstArg = addToPool(f, args);
+          i.place = place;
+          if (i.result) {
+            i.result = copyOf(i.result);
+            f.values[i.result.index].def = newId;
+          }
+          f.insts.push_back(i);
+        }
+        f.blocks[copy.index].insts.push_back(newId);
+      }
+    }
+    // The first half jumps into the copy of the entry.
+    InstId jump = newInst(f, Op::Br, Void, {}, 0, call.place);
+    f.insts[jump.index].firstTarget = uint32_t(f.targets.size());
+    f.insts[jump.index].targetCount = 1;
+    f.targets.push_back({BlockId(firstBlock), 0, 0});
+    f.blocks[at.index].insts.push_back(jump);
+    return rest;
+  }
+};
+
+}  // namespace
+
+void inlineCalls(Module& m) { Inliner(m).run(); }
+
+}  // namespace mica::ir
