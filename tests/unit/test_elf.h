@@ -38,8 +38,8 @@ inline bool have(const std::string& tool) { return run("command -v " + tool + " 
 struct Folder {
   std::string path;
   Folder() {
-    char name[] = "/tmp/mica-elf-XXXXXX";
-    path = ::mkdtemp(name);
+    path = std::filesystem::temp_directory_path() / "mica-elf-XXXXXX";
+    REQUIRE(::mkdtemp(path.data()));
   }
   ~Folder() { std::filesystem::remove_all(path); }
   std::string operator/(const std::string& name) const { return path + "/" + name; }
