@@ -74,7 +74,7 @@ ProcessResult runWay(const TestFile& file, const Options& options, const std::st
     request.command.insert(request.command.end(), sets.begin(), sets.end());
     request.command.push_back(file.path);
   } else {
-    request.command = {options.mica, "build", "--tier", way};
+    request.command = {options.mica, "build", "--verify", "--tier", way};
     request.command.insert(request.command.end(), sets.begin(), sets.end());
     request.command.insert(request.command.end(), {file.path, "-o", program});
     ProcessResult build = runProcess(request);

@@ -173,7 +173,7 @@ Norm layerNormal(const Row& x, float eps) {
   float mean = meanRow(n.centred);
   for (float& v : n.centred) v = v - mean;
   float variance = sumOfProducts(n.centred, n.centred) / static_cast<float>(x.size());
-  n.scale = rsqrt32(variance + eps);
+  n.scale = 1.0f / std::sqrt(variance + eps);
   n.normal = n.centred;
   for (float& v : n.normal) v = v * n.scale;
   return n;
@@ -182,7 +182,7 @@ Norm layerNormal(const Row& x, float eps) {
 Norm rmsNormal(const Row& x, float eps) {
   Norm n;
   n.centred = x;
-  n.scale = rsqrt32(sumOfProducts(x, x) / static_cast<float>(x.size()) + eps);
+  n.scale = 1.0f / std::sqrt(sumOfProducts(x, x) / static_cast<float>(x.size()) + eps);
   n.normal = x;
   for (float& v : n.normal) v = v * n.scale;
   return n;
@@ -262,7 +262,7 @@ namespace {
 
 // The probabilities of row i over its admitted keys.
 Row probabilities(size_t i, size_t admitted, size_t width, const Row& q, const Row& k) {
-  float scale = rsqrt32(static_cast<float>(width));
+  float scale = 1.0f / std::sqrt(static_cast<float>(width));
   Row s(admitted);
   for (size_t j = 0; j < admitted; j++)
     s[j] = product<float>(width, [&](size_t d) { return q[i * width + d]; }, [&](size_t d) { return k[j * width + d]; }) * scale;
@@ -284,7 +284,7 @@ Row attention(size_t queries, size_t keys, size_t width, const Row& q, const Row
 
 AttentionGradients attentionBackward(size_t queries, size_t keys, size_t width, const Row& q, const Row& k, const Row& v,
                                      const Row& g) {
-  float scale = rsqrt32(static_cast<float>(width));
+  float scale = 1.0f / std::sqrt(static_cast<float>(width));
   std::vector<Row> p(queries), ds(queries);
   AttentionGradients out{Row(q.size()), Row(k.size(), 0.0f), Row(v.size(), 0.0f)};
   for (size_t i = 0; i < queries; i++) {
@@ -367,7 +367,7 @@ float geluTanhSlope(float x, float g) {
 
 float gelu(float x) {
   if (isMinusInfinity(x)) return -0.0f;
-  return (0.5f * x) * (1.0f + erf32(x * RootHalf));
+  return x * (0.5f * (1.0f + erf32(x * RootHalf)));
 }
 
 float geluSlope(float x, float g) {
