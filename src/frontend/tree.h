@@ -141,7 +141,7 @@ struct Expr {
 
 // ---- patterns ----
 
-enum class PatternKind : uint8_t { Any, Bind, Literal, Range, Tuple, Case, Some, None };
+enum class PatternKind : uint8_t { Any, Bind, Literal, Range, Tuple, Case, Some, None, Either /* parts: alternatives, which bind nothing */ };
 struct Pattern {
   PatternKind kind = PatternKind::Any;
   TypeId type;

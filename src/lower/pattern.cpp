@@ -43,6 +43,17 @@ void FunctionLowering::matchPattern(PatternId id, ValueId address, TypeId t, Mod
       return;
     }
     case PatternKind::None: return require(b().icmp(Cond::Eq, b().load(ir::I8, address), b().iconst(ir::I8, 0)));
+    case PatternKind::Either: {
+      BlockId on = b().createBlock();
+      for (size_t k = 0; k < p.parts.size(); k++) {
+        BlockId next = k + 1 < p.parts.size() ? b().createBlock() : otherwise;
+        matchPattern(p.parts[k], address, t, mode, next);
+        b().br(on);
+        if (k + 1 < p.parts.size()) b().setBlock(next);
+      }
+      b().setBlock(on);
+      return;
+    }
   }
 }
 
