@@ -298,9 +298,11 @@ class Lexer {
         if (isDirectionMark(p)) directionMark();
         else p++;
       } else if (p == end || c == '\n' || c == '\r') {
-        unfinished(opener, "this string does not end on its line", "`\"`");
+        // A string inside an interpolation: the string around it will be reported.
+        if (interpolations.empty()) unfinished(opener, "this string does not end on its line", "`\"`");
         tokens.texts.push_back(textSince(from, decoded));
         push(isHead ? TokenKind::String : TokenKind::StringTail, uint32_t(tokens.texts.size()) - 1);
+        pushBreak();
         return;
       } else {
         controlCharacter();
@@ -314,13 +316,20 @@ class Lexer {
     return context.arena.copyText(scratch);
   }
 
-  void unfinished(Span opener, const char* sentence, const char* closer) {
-    error(opener, sentence).note(std::string("write ") + closer + " where it ends");
+  Diagnostic& unfinished(Span opener, const char* sentence, const char* closer) {
+    return error(opener, sentence).note(std::string("write ") + closer + " where it ends");
+  }
+
+  // An empty Error token: what the parser misses on the rest of this line has its reason in what was reported.
+  void pushBreak() {
+    start(p);
+    push(TokenKind::Error);
   }
 
   // A line (or the file) ends inside an interpolation: the string is given up and closed here.
   void unfinishedInterpolation() {
-    unfinished(interpolations.front().opener, "the interpolation of this string does not end on its line", "`}` and `\"`");
+    unfinished(interpolations.front().opener, "the interpolation of this string does not end on its line", "`}` and `\"`")
+        .note("a brace that begins no interpolation is written `\\{`");
     depth = interpolations.front().depth;
     while (!interpolations.empty()) {
       interpolations.pop_back();
@@ -328,6 +337,7 @@ class Lexer {
       tokens.texts.push_back({});
       push(TokenKind::StringTail, uint32_t(tokens.texts.size()) - 1);
     }
+    pushBreak();
   }
 
   // `"""` up to the next `"""`: every byte as it stands, but CR LF is a line end like any other, and a line end right behind the
@@ -445,6 +455,7 @@ class Lexer {
       error(spanFrom(tokenStart), "this character does not end").note("write `'` behind it");
     }
     push(TokenKind::Char, value);
+    pushBreak();
   }
 
   // ---- signs ----

@@ -49,6 +49,8 @@ void Parser::parseDeclaration(Gather<Decl*>& into) {
   if (panic) return;
   const Token* start = at;
   bool isPub = accept(TokenKind::Pub);
+  if (is(TokenKind::At)) attributes = parseAttributes();   // `pub @inline func …` is the same
+  if (panic) return;
   size_t first = into.size();
   switch (at->kind) {
     case TokenKind::Func: into.add(parseFunc(start)); break;

@@ -31,7 +31,7 @@ void Parser::reportUnclosed(const Token* opener) {
   const Token* blamed = suspect ? suspect : opener;
   suspect = nullptr;
   std::string word(context.sources.text(tokens.file).substr(blamed->offset, blamed->length));
-  Diagnostic& d = complain(spanOf(blamed), "this `" + word + "` has no `end`");
+  Diagnostic& d = complain(spanOf(blamed), "this `" + word + "` is not closed");
   if (!is(TokenKind::EndOfFile)) d.label(spanOf(at), "`end` is missing before this");
   if (elseIf) d.label(spanOf(elseIf)).note("an `if` behind `else` needs an `end` of its own; `elif` does not");
 }
@@ -209,6 +209,13 @@ Stmt* Parser::parseConstStmt() {
   return finish(node, start);
 }
 
+// The source of an expression for a note; a long one is cut.
+std::string Parser::quote(const Expr* e) const {
+  std::string_view text = context.sources.quote(e->span());
+  text = text.substr(0, text.find('\n'));
+  return text.size() <= 60 ? std::string(text) : "…";
+}
+
 // An assignment or an expression.
 Stmt* Parser::parseSimpleStatement() {
   const Token* start = at;
@@ -226,7 +233,7 @@ Stmt* Parser::parseSimpleStatement() {
     default: {
       auto* comparison = tryAs<BinaryExpr>(left);
       if (comparison && comparison->op == BinaryOp::Equal && !comparison->parenthesized)
-        complain(comparison->opSpan(), "this statement compares and does nothing with the answer").note("write `:=` to assign");
+        complain(comparison->opSpan(), "`=` compares, and this is a statement").note("write `" + quote(comparison->left) + " := " + quote(comparison->right) + "`");
       ExprStmt* node = make<ExprStmt>(start);
       node->value = left;
       return finish(node, start);
@@ -514,7 +521,7 @@ Pattern* Parser::parseBinding() {
   if (is(TokenKind::LeftParen)) return parseTuplePattern(true);
   const Token* start = at;
   if (isWord(word::Discard)) return leaf<DiscardPattern>();
-  Name name = expectName("a name");
+  Name name = expectName("a variable");
   if (!name) return errorPattern();
   NamePattern* node = make<NamePattern>(start);
   node->name = name.id;

@@ -16,7 +16,7 @@ bool Parser::expect(TokenKind kind, const char* purpose) {
   std::string_view rest = purpose;
   std::string what = std::string(describe(kind)) + " ";
   what += rest.starts_with("and ") ? std::string(rest) + " are missing" : "is missing " + std::string(rest);
-  fail(missingHere(), what + (at->firstOnLine ? "" : " before " + found()));
+  fail(missingHere(), what + (at->firstOnLine || is(TokenKind::EndOfFile) ? "" : " before " + found()));
   return false;
 }
 
@@ -74,11 +74,24 @@ Name Parser::expectName(const char* what) {
     return name;
   }
   if (failUnclosedBracket()) return {};
-  if (isKeyword(at->kind) && sameLine())
-    fail(spanOf(at), std::string(describe(at->kind)) + " is a word of the language and cannot be " + what);
-  else
+  if (!isKeyword(at->kind) || !sameLine()) {
     failExpected(what);
-  return {};
+    return {};
+  }
+  std::string sentence = std::string(describe(at->kind)) + " is a word of the language and cannot be " + what;
+  // Used like a name, it is read as one; otherwise it probably has its own meaning, and the name is missing.
+  switch (peek().kind) {
+    case TokenKind::Assign: case TokenKind::Colon: case TokenKind::Equal: case TokenKind::Comma: case TokenKind::In:
+    case TokenKind::LeftParen: case TokenKind::RightParen: {
+      complain(spanOf(at), sentence);
+      Name name{NameId(uint32_t(at->kind) - uint32_t(FirstKeyword)), placeOf(at), at->length};
+      advance();
+      return name;
+    }
+    default:
+      fail(spanOf(at), sentence);
+      return {};
+  }
 }
 
 // ---- documentation comments ----

@@ -261,6 +261,7 @@ class Parser {
   Stmt* parseTasks();
   Stmt* parseAttempt();
   Stmt* parseJump();
+  std::string quote(const Expr* e) const;
   Condition parseCondition();
   Mode parseMatchMode();
   bool parseArmHead(MatchArm& arm, bool hadElse);
