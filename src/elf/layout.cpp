@@ -80,15 +80,10 @@ uint32_t permissions(const Chunk& chunk) {
 // A segment behind another: in the file right there (up to alignment), in memory on the next page.
 Segment beginSegment(const Context& ctx, const Segment& before, ChunkId first, ChunkId last) {
   const uint64_t page = ctx.pageSize();
-  uint64_t align = 1, bytes = 0;
-  for (uint32_t c = first; c <= last; c++) {
-    if (!ctx.chunks[c].size) continue;
-    align = std::max(align, ctx.chunks[c].align);
-    if (ctx.chunks[c].type != SHT_NOBITS) bytes += ctx.chunks[c].size;
-  }
-  uint64_t offset = before.offset + before.fileSize;
-  // With only zeros in it, it takes nothing from the file; kernels then want it to begin with a page.
-  offset = bytes ? alignUp(offset, align) : offset & ~(page - 1);
+  uint64_t align = 1;
+  for (uint32_t c = first; c <= last; c++)
+    if (ctx.chunks[c].size) align = std::max(align, ctx.chunks[c].align);
+  uint64_t offset = alignUp(before.offset + before.fileSize, align);
   return {permissions(ctx.chunks[first]), offset, alignUp(before.address + before.memorySize, page) + offset % page, 0, 0};
 }
 
@@ -143,6 +138,10 @@ void assignOffsets(Context& ctx) {
     if (s.chunk == DataChunk) tail = view.zeros;
   }
   if (!reserved) reserveZeros(ctx, tail);
+  // With zeroed data only, .data gets a word that nobody uses: valgrind reads a program's symbols only if some bytes of the
+  // file are mapped writable, and old kernels want a segment without any to begin with a page.
+  Chunk& data = ctx.chunks[DataChunk];
+  if (ctx.chunks[BssChunk].size && !data.size) data.size = data.align = 8;
   if (ctx.chunks[TextChunk].size >> 32) ctx.errors.push_back("the program's code is larger than 4 GiB");
   if (!fits) ctx.errors.push_back("the program's data are larger than the address space");
 }

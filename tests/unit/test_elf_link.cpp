@@ -331,7 +331,7 @@ TEST_CASE("elf: alignment up to a page is kept") {
   }
   std::string file = linked({&b.object});
   checkSegments(file);
-  for (const auto& [name, align] : wanted) CHECK_MESSAGE(addressOf(file, name) % align == 0, name);
+  for (const auto& w : wanted) CHECK_MESSAGE(addressOf(file, w.first) % w.second == 0, w.first);
   b.code(b.object.functions.back(), "48 8d 05 00 00 00 00", "mica.state");
   CHECK(addressOf(linked({&b.object}), "mica.state") % 64 == 0);
 }
@@ -422,6 +422,21 @@ TEST_CASE("elf: gdb stops on a line and sees its callers") {
   at = run(gdb + "-ex 'break Main.Main' -ex run -ex 'break Main.Forward[int]' -ex continue -ex finish ./a");
   CHECK_MESSAGE(at.out.find("Breakpoint 2, Main.Forward[int] () at gpt.mica:31") != std::string::npos, at.out);
   CHECK_MESSAGE(at.out.find("in Main.Main () at gpt.mica:80") != std::string::npos, at.out);
+}
+
+TEST_CASE("elf: valgrind names functions and lines") {
+  if (!have("valgrind")) return;
+  Folder folder;
+  Build b;
+  addHello(b, "", "Main.Main");
+  ObjectFunction& f = b.function("Main.Main");
+  b.code(f, "55 48 89 e5");
+  b.code(f, "48 8d 0d 00 00 00 00", "mica.state");
+  b.code(f, "31 c0 8b 00");                           // xor eax, eax; mov eax, [rax]
+  f.lines = {{0, b.place("gpt.mica", 80, "Main.Main")}};
+  save(folder / "a", linked({&b.object}));
+  Result result = run("valgrind " + (folder / "a"));
+  CHECK_MESSAGE(result.out.find("Main.Main (gpt.mica:80)") != std::string::npos, result.out);
 }
 
 TEST_CASE("elf: ARM64 relocations reach their fields and are checked") {
