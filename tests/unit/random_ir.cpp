@@ -14,14 +14,14 @@ class Generator {
   void run() {
     unsigned helpers = below(3);
     for (unsigned k = 0; k < helpers; ++k) function("h" + std::to_string(k), 6 + below(10), k);
-    function("f", 20 + below(30), helpers);
+    function("f", 30 + below(60), helpers);
   }
 
  private:
   Module& m;
   uint64_t state;
   Builder* b = nullptr;
-  unsigned callable = 0, depth = 0, budget = 0, line = 0;
+  unsigned callable = 0, depth = 0, budget = 0, line = 0, watched = 0;
   std::vector<ValueId> scope;
   std::vector<SlotId> slots;
   std::vector<uint32_t> slotSize;
@@ -45,6 +45,7 @@ class Generator {
     scope = {b->param(0), b->param(1), b->param(2)};
     slots.clear();
     slotSize.clear();
+    watched = below(3) * 12;
     if (chance(15)) m.functions[index].alwaysInline = true;
     for (unsigned k = 0; k < 1 + below(3); ++k) {
       uint32_t size = 8 * (1 + below(6));
@@ -52,18 +53,16 @@ class Generator {
       slotSize.push_back(size);
       b->memZero(b->slotAddr(slots.back()), size);
     }
-    block();
-    // The result mixes a few of the values that are left.
+    for (Type t : {I32, I16, I8, F32, F64, F32.withLanes(4), F32.withLanes(8), I32.withLanes(8), F64.withLanes(4)})
+      if (chance(60)) add(b->load(t, b->param(2), 8 * below(20)));
+    while (budget > 0) statement();
+    // Some of the values that are left are seen from outside: in memory, and mixed in the result.
+    for (Type t : {F32, F64, F64.withLanes(4), I32, I8, F32.withLanes(16)})
+      if (chance(50)) b->store(pick(t), b->param(2), 8 * below(20));
     ValueId sum = pick(I64);
     for (unsigned k = 0; k < 4; ++k) sum = b->iadd(b->imul(sum, b->i64(31)), pick(I64));
     b->ret(sum);
     b = nullptr;
-  }
-
-  void block() {
-    size_t mark = scope.size();
-    for (unsigned n = 2 + below(6); n > 0 && budget > 0; --n) statement();
-    if (depth > 0) scope.resize(mark);
   }
 
   void statement() {
@@ -106,7 +105,11 @@ class Generator {
     if (t.isPtr()) return b->param(2);
     return b->iconst(t, ints[below(21)]);
   }
-  void add(ValueId v) { scope.push_back(v); }
+  // Some values are seen from outside at once.
+  void add(ValueId v) {
+    scope.push_back(v);
+    if (chance(watched)) b->store(v, b->param(2), 8 * below((256 - b->typeOf(v).bytes()) / 8));
+  }
 
   Type intType() {
     static const Type types[] = {I64, I64, I64, I32, I32, I16, I8};
@@ -136,16 +139,19 @@ class Generator {
     static const Op ops[] = {Op::SAddT, Op::SSubT, Op::SMulT, Op::UAddT, Op::USubT, Op::UMulT};
     Type t = intType();
     ValueId x = small(t, pick(t)), y = chance(50) ? b->iconst(t, below(5)) : small(t, pick(t));
-    add(b->binary(ops[below(chance(80) ? 3 : 6)], x, y));
+    Op op = ops[below(6)];
+    if (op == Op::USubT && chance(80)) op = Op::SSubT;
+    add(b->binary(op, x, y));
   }
   // Mostly small, so that checks mostly pass.
-  ValueId small(Type t, ValueId v) { return chance(80) ? b->and_(v, b->iconst(t, 15)) : v; }
+  ValueId small(Type t, ValueId v) { return chance(96) ? b->and_(v, b->iconst(t, 7)) : v; }
 
   void division() {
     static const Op ops[] = {Op::SDivT, Op::UDivT, Op::SRemT, Op::URemT};
     Type t = intType();
-    ValueId x = pick(t), y = chance(70) ? constant(t) : b->or_(pick(t), b->iconst(t, 1));
-    if (chance(60)) y = b->iconst(t, int64_t(below(40)) - 12);
+    ValueId x = pick(t), y = chance(50) ? b->iconst(t, 1 + int64_t(random() >> (8 + below(40)))) : b->or_(pick(t), b->iconst(t, 1));
+    if (chance(40)) y = b->iconst(t, chance(70) ? 1 + below(40) : -1 - int64_t(below(40)));
+    if (chance(2)) y = pick(t);
     add(b->binary(ops[below(4)], x, y));
   }
   void floating() {
@@ -280,7 +286,7 @@ class Generator {
 
   void check() {
     // An index check against a length, mostly one that holds.
-    ValueId length = b->i64(1 + below(20)), index = chance(80) ? b->binary(Op::URemT, pick(I64), b->i64(1 + below(20))) : small(I64, pick(I64));
+    ValueId length = b->i64(1 + below(20)), index = chance(90) ? b->binary(Op::URemT, pick(I64), b->i64(1 + below(3))) : small(I64, pick(I64));
     ValueId details[] = {index, length};
     b->trapIf(b->icmp(chance(70) ? Cond::Uge : Cond::Sge, index, length), TrapKind::Index, details);
     add(index);
@@ -297,9 +303,9 @@ class Generator {
       if (side == yes || chance(60)) {
         for (unsigned n = 1 + below(4); n > 0 && budget > 0; --n) statement();
       }
-      if (chance(6)) {
+      if (chance(3)) {
         b->trap(chance(50) ? TrapKind::Assert : TrapKind::Unreachable);
-      } else if (chance(10)) {
+      } else if (chance(6)) {
         b->ret(pick(I64));
       } else {
         ValueId arg = pick(t);
