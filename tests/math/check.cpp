@@ -1,0 +1,222 @@
+// Judges results of the elementary functions that compiled Mica printed (tests/math/table.mica), against MPFR. Reads lines
+//
+//     exp block FIRST STEP HASH     hash of the results for the 65,536 float32 with the bits FIRST, FIRST + STEP, … (decimal)
+//     exp f32 X RESULT              bits, hexadecimal: must be correctly rounded
+//     exp f64 X RESULT              below one unit in the last place; the worst is printed
+//     pow f32 X Y RESULT            likewise; pow f64
+//
+// and ends with `N passed, N failed`, a function of a type counting as one. MPFR is slow, so the C library's float64 function answers first;
+// only where its value, less or more 2^-46 of itself (far beyond its error), rounds to two different float32 is MPFR asked.
+#include <cinttypes>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include <mpfr.h>
+
+namespace {
+
+constexpr uint64_t BlockSize = 65536;
+
+uint32_t bitsOf(float x) { uint32_t b; std::memcpy(&b, &x, 4); return b; }
+float floatOf(uint32_t b) { float x; std::memcpy(&x, &b, 4); return x; }
+double doubleOf(uint64_t b) { double x; std::memcpy(&x, &b, 8); return x; }
+
+uint32_t canonical(float x) { return x != x ? 0x7fc00000u : bitsOf(x); }     // NaN is one value
+
+// ---- the functions ----
+
+int sigmoidOf(mpfr_t y, const mpfr_t x, mpfr_rnd_t r) {
+  mpfr_t e;
+  mpfr_init2(e, 400);
+  mpfr_neg(e, x, r);
+  mpfr_exp(e, e, r);
+  mpfr_add_ui(e, e, 1, r);
+  int t = mpfr_ui_div(y, 1, e, r);
+  mpfr_clear(e);
+  return t;
+}
+
+double sigmoidNear(double x) { return 1 / (1 + std::exp(-x)); }
+double rsqrtNear(double x) { return 1 / std::sqrt(x); }
+
+struct Function {
+  int (*exact)(mpfr_t, const mpfr_t, mpfr_rnd_t);
+  double (*near)(double);
+};
+
+const std::map<std::string, Function> functions = {
+    {"exp", {mpfr_exp, std::exp}},       {"expm1", {mpfr_expm1, std::expm1}},   {"log", {mpfr_log, std::log}},
+    {"log1p", {mpfr_log1p, std::log1p}}, {"tanh", {mpfr_tanh, std::tanh}},      {"sigmoid", {sigmoidOf, sigmoidNear}},
+    {"erf", {mpfr_erf, std::erf}},       {"sqrt", {mpfr_sqrt, std::sqrt}},      {"rsqrt", {mpfr_rec_sqrt, rsqrtNear}},
+    {"cbrt", {mpfr_cbrt, std::cbrt}},    {"sin", {mpfr_sin, std::sin}},         {"cos", {mpfr_cos, std::cos}},
+};
+
+// A number of MPFR that lives as long as the program.
+struct Number {
+  mpfr_t value;
+  explicit Number(int precision) { mpfr_init2(value, precision); }
+  ~Number() { mpfr_clear(value); }
+};
+
+// Rounded once, from a value in far more precision, to float32 with its subnormals. (300 bits hold every result that is exactly between two
+// float32, and no other comes that near.)
+float roundToFloat(mpfr_t wide) {
+  static Number narrow(24);
+  mpfr_exp_t low = mpfr_get_emin(), high = mpfr_get_emax();
+  mpfr_set_emin(-148);
+  mpfr_set_emax(128);
+  int t = mpfr_set(narrow.value, wide, MPFR_RNDN);
+  t = mpfr_check_range(narrow.value, t, MPFR_RNDN);
+  mpfr_subnormalize(narrow.value, t, MPFR_RNDN);
+  float y = mpfr_get_flt(narrow.value, MPFR_RNDN);
+  mpfr_set_emin(low);
+  mpfr_set_emax(high);
+  return y;
+}
+
+// The correctly rounded value; `near` is a float64 next to it. `compute` leaves the exact value in its argument.
+template <class Compute>
+float rounded(double near, Compute compute) {
+  if (near != near) return NAN;
+  float below = float(near * (1 - 0x1p-46)), above = float(near * (1 + 0x1p-46));
+  if (bitsOf(below) == bitsOf(above)) return below;
+  static Number wide(300);
+  compute(wide.value);
+  return roundToFloat(wide.value);
+}
+
+float want(const Function& f, float x) {
+  return rounded(f.near(x), [&](mpfr_t y) {
+    static Number at(24);
+    mpfr_set_flt(at.value, x, MPFR_RNDN);
+    f.exact(y, at.value, MPFR_RNDN);
+  });
+}
+
+float wantPow(float x, float y) {
+  return rounded(std::pow(double(x), double(y)), [&](mpfr_t z) {
+    static Number a(24), b(24);
+    mpfr_set_flt(a.value, x, MPFR_RNDN);
+    mpfr_set_flt(b.value, y, MPFR_RNDN);
+    mpfr_pow(z, a.value, b.value, MPFR_RNDN);
+  });
+}
+
+// How far `got` is from the exact value, in units of the last place of the rounded one.
+double unitsOff(double got, mpfr_t exact) {
+  constexpr double Huge = 1e9;
+  double best = mpfr_get_d(exact, MPFR_RNDN);
+  if (best != best || got != got) return best != best && got != got ? 0 : Huge;
+  if (std::isinf(best) || std::isinf(got)) return best == got ? 0 : Huge;
+  if (best == 0 && got == 0) return std::signbit(best) == std::signbit(got) ? 0 : Huge;
+  static Number off(300);
+  int exponent = -1021;
+  if (best != 0) std::frexp(best, &exponent);
+  mpfr_sub_d(off.value, exact, got, MPFR_RNDN);
+  mpfr_mul_2si(off.value, off.value, exponent < -1021 ? 1074 : 53 - exponent, MPFR_RNDN);
+  return std::fabs(mpfr_get_d(off.value, MPFR_RNDN));
+}
+
+// ---- judging ----
+
+struct Tally { uint64_t inputs = 0, wrong = 0; double worst = 0; uint64_t worstAt = 0; };
+
+std::map<std::string, Tally> tallies;
+
+void blame(Tally& t, const std::string& text) {
+  if (t.wrong++ < 10) std::printf("  %s\n", text.c_str());
+}
+
+void judgeBlock(const std::string& name, const Function& f, uint64_t first, uint64_t step, int64_t hash) {
+  Tally& t = tallies[name + " float32"];
+  uint64_t h = 0;
+  for (uint64_t i = 0; i < BlockSize; i++) h = (h ^ canonical(want(f, floatOf(uint32_t(first + i * step))))) * 1099511628211u;
+  t.inputs += BlockSize;
+  if (int64_t(h) != hash) blame(t, name + ": the block from " + std::to_string(first) + ", step " + std::to_string(step) + ", differs");
+}
+
+void judgeSingle(const std::string& name, float wanted, const std::string& line, uint32_t got) {
+  Tally& t = tallies[name + " float32"];
+  t.inputs++;
+  char text[16];
+  std::snprintf(text, sizeof text, "%08x", canonical(wanted));
+  if (canonical(floatOf(got)) != canonical(wanted)) blame(t, line + ": expected " + text);
+}
+
+void judgeDouble(const std::string& name, mpfr_t exact, const std::string& line, uint64_t x, uint64_t got) {
+  Tally& t = tallies[name + " float64"];
+  t.inputs++;
+  double units = unitsOff(doubleOf(got), exact);
+  if (units > t.worst) t.worst = units, t.worstAt = x;
+  if (units >= 1) blame(t, line + ": off by " + std::to_string(units) + " units");
+}
+
+// One line of the table; false when it is none.
+bool judge(const std::string& line) {
+  char name[16], kind[16];
+  int used = 0;
+  if (std::sscanf(line.c_str(), "%15s %15s %n", name, kind, &used) != 2) return false;
+  const char* rest = line.c_str() + used;
+  uint64_t a = 0, b = 0, c = 0;
+  int64_t hash = 0;
+  std::string what = kind;
+  if (std::string(name) == "pow") {
+    if (std::sscanf(rest, "%" SCNx64 " %" SCNx64 " %" SCNx64, &a, &b, &c) != 3) return false;
+    if (what == "f32") {
+      judgeSingle(name, wantPow(floatOf(uint32_t(a)), floatOf(uint32_t(b))), line, uint32_t(c));
+      return true;
+    }
+    static Number x(53), y(53), z(300);
+    mpfr_set_d(x.value, doubleOf(a), MPFR_RNDN);
+    mpfr_set_d(y.value, doubleOf(b), MPFR_RNDN);
+    mpfr_pow(z.value, x.value, y.value, MPFR_RNDN);
+    judgeDouble(name, z.value, line, a, c);
+    return what == "f64";
+  }
+  auto f = functions.find(name);
+  if (f == functions.end()) return false;
+  if (what == "block") {
+    if (std::sscanf(rest, "%" SCNu64 " %" SCNu64 " %" SCNd64, &a, &b, &hash) != 3) return false;
+    judgeBlock(name, f->second, a, b, hash);
+    return true;
+  }
+  if (std::sscanf(rest, "%" SCNx64 " %" SCNx64, &a, &b) != 2) return false;
+  if (what == "f32") {
+    judgeSingle(name, want(f->second, floatOf(uint32_t(a))), line, uint32_t(b));
+    return true;
+  }
+  static Number x(53), y(300);
+  mpfr_set_d(x.value, doubleOf(a), MPFR_RNDN);
+  f->second.exact(y.value, x.value, MPFR_RNDN);
+  judgeDouble(name, y.value, line, a, b);
+  return what == "f64";
+}
+
+}  // namespace
+
+int main() {
+  int passed = 0, failed = 0;
+  char buffer[256];
+  while (std::fgets(buffer, sizeof buffer, stdin)) {
+    std::string line = buffer;
+    while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();
+    if (!judge(line)) {
+      std::printf("  no line of a table: %s\n", line.c_str());
+      failed++;
+      break;
+    }
+  }
+  for (const auto& [name, t] : tallies) {
+    std::printf("%s: %" PRIu64 " inputs, %" PRIu64 " wrong", name.c_str(), t.inputs, t.wrong);
+    if (t.worst > 0) std::printf(", worst %.4f units at %016" PRIx64, t.worst, t.worstAt);
+    std::printf("\n");
+    (t.wrong ? failed : passed)++;
+  }
+  if (tallies.empty()) failed++;
+  std::printf("%d passed, %d failed\n", passed, failed);
+  return failed != 0;
+}
