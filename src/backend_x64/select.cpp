@@ -156,7 +156,7 @@ void Selector::select(const ir::Inst& i) {
   switch (i.op) {
     case Op::SymAddr: case Op::SlotAddr: case Op::PAdd: {
       bool baseDies = i.op == Op::PAdd && dying(arg(i, 0));
-      Addr a = address(i.result, 0);
+      Addr a = address(i.result, 0, true);
       bool ownBase = i.op == Op::PAdd && a.kind == mir::MemRef::Address && a.base == regs[origin(arg(i, 0)).index];
       if (baseDies && ownBase && !a.index) {
         ins(Mnemonic::Add).tied(result(i), a.base, 64).imm(a.disp);
@@ -327,21 +327,20 @@ void Selector::addOffset(Addr& a, int64_t offset) {
 }
 
 // An address as base + index * scale + displacement, taking in additions and scalings of the current block and any constant offsets.
-Addr Selector::address(ValueId pointer, int64_t offset) {
+Addr Selector::address(ValueId pointer, int64_t offset, bool own) {
   Addr a;
   auto fits = [](int64_t x) { return x >= std::numeric_limits<int32_t>::min() && x <= std::numeric_limits<int32_t>::max(); };
   ValueId p = origin(pointer);
   int64_t disp = offset;
   while (const ir::Inst* d = defOf(p)) {
-    if (d->op != Op::PAdd) break;
+    if (d->op != Op::PAdd || (regs[p.index] && !(own && p == pointer))) break;   // asked for anyway: then it is a base like any other
     int64_t c;
     if (isConst(arg(*d, 1), c) && fits(disp + c) && fits(c)) {
       disp += c;
       p = origin(arg(*d, 0));
       continue;
     }
-    bool asked = p != pointer && regs[p.index];
-    if (a.index || asked || !(defHere(p) || p == pointer)) break;
+    if (a.index || !defHere(p)) break;
     ValueId index = origin(arg(*d, 1));
     int64_t scale = 1;
     for (const ir::Inst* x = defHere(index); x && f.typeOf(index) == ir::I64 && !regs[index.index]; x = defHere(index)) {

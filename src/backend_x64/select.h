@@ -138,7 +138,7 @@ class Selector {
   Src source(ir::ValueId, bool broadcasts = false);  // register, load, or constant in memory (floats, vectors); as one value for all lanes?
   Src intSource(ir::ValueId, unsigned bits);         // register, load or 32-bit immediate
   Addr slotAddr(uint32_t bytes, uint32_t align);     // a new stack slot
-  Addr address(ir::ValueId pointer, int64_t offset);
+  Addr address(ir::ValueId pointer, int64_t offset, bool own = false);   // own: to compute the pointer itself
   void addOffset(Addr&, int64_t offset);
   Addr constantAddr(const std::string& bytes);
   Addr constantAddr(uint64_t value, unsigned bytes, unsigned copies = 1);
