@@ -33,16 +33,23 @@ struct InstanceMarks {
 
 class Marks {
  public:
-  Marks(Program& p, Diagnostics& d) : program(p), diagnostics(d) {}
+  Marks(Program&, Diagnostics&);
+  ~Marks();
   const InstanceMarks& of(const Instance&);         // worked out at first use; the reference stays valid
   // The instance that a Call expression reaches from inside `caller`.
   Instance calleeOf(const Instance& caller, ExprId call);
-  // All programs without a tape have trivial marks: every expression has its declared type.
 
  private:
+  friend class MarkWalk;
+  struct Entry { InstanceMarks marks; bool busy = false, final = false; };   // busy: on the stack, its answer still grows
   Program& program;
   Diagnostics& diagnostics;
-  std::map<Instance, std::unique_ptr<InstanceMarks>> known;
+  std::map<Instance, std::unique_ptr<Entry>> known;
+  bool sawBusy = false;                             // the walk that runs asked for an instance that is not finished
+  int depth = 0;
 };
+
+// The instance behind a call, from the marked types of its arguments.
+Instance targetOf(Program&, const Instance& caller, const InstanceMarks&, ExprId call);
 
 }  // namespace mica

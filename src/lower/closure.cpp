@@ -134,7 +134,7 @@ void FunctionLowering::closureInto(ExprId id, TypeId t, ValueId dest) {
 }
 
 // A named function as a value: a small function that drops the environment and finds the hidden extents in its arguments.
-void FunctionLowering::functionValue(const Expr& e, TypeId t, ValueId dest) {
+void FunctionLowering::functionValue(const Expr& e, TypeId t, bool windowAt, ValueId dest) {
   const Type f = l.get(t);
   const Decl& callee = program.get(e.callee);
   Instance target;
@@ -142,7 +142,7 @@ void FunctionLowering::functionValue(const Expr& e, TypeId t, ValueId dest) {
   for (TypeId a : e.typeArgs) target.typeArgs.push_back(l.canonical(types.substitute(a, instance.decl, instance.typeArgs, knownExtents)));
   target.extents.assign(callee.extentParams.size(), -1);
   for (TypeId a : f.args) target.params.push_back(l.canonical(a));
-  target.window = false;
+  target.window = windowAt;
   ir::SymbolId called = l.instanceSymbol(target);
   std::string name = "value[" + l.module.nameOf(called) + "]";
   ir::SymbolId thunk = l.module.symbol(name);

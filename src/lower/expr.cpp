@@ -344,7 +344,9 @@ ValueId FunctionLowering::borrow(ExprId id) {
 
 // A plain number for a tracked place: without an entry, so a leaf when it is used in a window.
 void FunctionLowering::intoAs(ExprId id, TypeId want, ValueId dest) {
-  if (!l.isTrackedFloat(want) || l.isTrackedFloat(typeOf(id))) return into(id, dest);
+  bool tracked = l.isTrackedFloat(typeOf(id));
+  if (tracked && isScalar(want)) return storeValue(dest, want, scalar(id));
+  if (!l.isTrackedFloat(want) || tracked) return into(id, dest);
   b().memZero(dest, 16);
   b().store(scalar(id), dest);
 }
@@ -392,7 +394,7 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
       b().store(b().iconst(ir::I8, 1), dest);
       return intoAs(e.children[0], l.get(t).element, offset(dest, layout.offsets[1]));
     }
-    case ExprKind::Function: return functionValue(e, t, dest);
+    case ExprKind::Function: return functionValue(e, t, marks.open[id.index], dest);
     case ExprKind::Convert: return l.get(t).kind == Kind::Tensor ? convertTensor(id, t, dest) : into(e.children[0], dest);
     case ExprKind::Call:
       if (isPlace(id)) return copy(dest, callPlace(id), t);

@@ -183,7 +183,7 @@ class FunctionLowering {
   void checkArgumentShapes(const Expr&, const Decl&, const std::vector<ValueId>& argumentValues, const std::vector<ValueId>& solved);
   ValueId calleeExtent(ExtentId, const std::vector<ValueId>& solved);
   void callValue(const Expr&, ValueId dest, ValueId* result, bool* failing);
-  void functionValue(const Expr&, TypeId, ValueId dest);
+  void functionValue(const Expr&, TypeId, bool windowAt, ValueId dest);
   void closureInto(ExprId, TypeId, ValueId dest);
 
   // ---- builtin.cpp ----

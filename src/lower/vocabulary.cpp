@@ -255,15 +255,15 @@ ValueId FunctionLowering::vocabularyScalar(ExprId id) {
     bool allScalars = true;
     for (ExprId c : e.children) allScalars &= !c || isScalar(types.unmarked(typeOf(c)));
     if (allScalars) {
-      std::string name = e.row->scalar;
-      size_t dot = name.find('.');
-      std::vector<ValueId> args;
-      for (ExprId c : e.children) if (c) args.push_back(scalar(c));
-      at(e.place);
-      DeclId d = l.options.require(name.substr(0, dot), name.substr(dot + 1));
-      if (!d) internalError("the library has no " + name);
-      std::vector<TypeId> typeArgs(program.get(d).typeParams.size(), t);
-      return b().call(l.runtime(name.substr(0, dot), name.substr(dot + 1), typeArgs), l.irType(t), args);
+      // "Math.Exp": the single-number function of float32; Math64 has those of float64. Where there is none the tensor kernel serves.
+      std::string name = std::string(e.row->scalar).substr(5);
+      std::string_view module = l.get(t).kind == Kind::Float64 ? "Math64" : "Math";
+      if (l.options.require(module, name)) {
+        std::vector<ValueId> args;
+        for (ExprId c : e.children) if (c) args.push_back(scalar(c));
+        at(e.place);
+        return b().call(l.runtime(module, name), l.irType(t), args);
+      }
     }
   }
   return viaMemory(t, [&](ValueId dest) { vocabularyInto(id, dest); });
