@@ -318,28 +318,32 @@ class Generator {
     add(b->param(join, 0));
   }
 
+  // Mostly a counter from 0 in steps of 1; also other starts and steps, and a counter that can reach the end of its type.
   void loop() {
-    Type t = chance(70) ? I64 : chance(50) ? F32 : vectorType();
-    BlockId head = b->createBlock({I64, t}), body = b->createBlock(), out = b->createBlock();
-    ValueId count = chance(50) ? b->i64(below(6)) : b->and_(pick(I64), b->i64(7));
-    ValueId first[] = {b->i64(0), pick(t)};
+    bool plain = chance(70);
+    Type c = plain || chance(50) ? I64 : I8, t = chance(70) ? I64 : chance(50) ? F32 : vectorType();
+    int64_t step = plain ? 1 : 1 + below(3), start = plain ? 0 : c == I8 ? 122 + below(4) : int64_t(below(8)) - 4;
+    BlockId head = b->createBlock({c, t}), body = b->createBlock(), out = b->createBlock();
+    ValueId count = c == I8 ? b->iconst(I8, 124 + below(4)) : chance(50) ? b->i64(below(6)) : b->and_(pick(I64), b->i64(7));
+    ValueId first[] = {b->iconst(c, start), pick(t)};
     b->br(head, first);
     b->setBlock(head);
     ValueId i = b->param(head, 0), held = b->param(head, 1);
-    add(i);
-    add(held);
+    scope.push_back(i);
+    scope.push_back(held);
     if (chance(30)) statement1();
     b->brIf(b->icmp(Cond::Slt, i, count), body, out);
     b->setBlock(body);
     size_t inner = scope.size();
     ++depth;
     if (chance(60)) {
-      ValueId details[] = {i, count};
-      b->trapIf(b->icmp(Cond::Uge, i, count), TrapKind::Index, details);
+      ValueId wide = c == I64 ? i : b->convert(Op::SExt, I64, i), limit = c == I64 ? count : b->convert(Op::SExt, I64, count);
+      ValueId details[] = {wide, limit};
+      b->trapIf(b->icmp(chance(50) ? Cond::Uge : Cond::Sge, wide, limit), TrapKind::Index, details);
     }
     for (unsigned n = 1 + below(5); n > 0 && budget > 0; --n) statement();
     --depth;
-    ValueId next[] = {b->binary(chance(50) ? Op::SAddT : Op::IAdd, i, b->i64(1)), pick(t)};
+    ValueId next[] = {b->binary(chance(50) ? Op::SAddT : Op::IAdd, i, b->iconst(c, step)), pick(t)};
     b->br(head, next);
     scope.resize(inner);
     b->setBlock(out);

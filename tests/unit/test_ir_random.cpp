@@ -30,10 +30,11 @@ Behaviour behaviourOf(const Module& m) {
   for (auto& in : inputs) {
     alignas(64) unsigned char memory[256];
     for (int k = 0; k < 256; ++k) memory[k] = uint8_t(k * 7 + in[0]);
-    Outcome o = interpreter.call("f", {uint64_t(in[0]), uint64_t(in[1]), uint64_t(memory)}, 2000000);
+    Outcome o = interpreter.call("f", {uint64_t(in[0]), uint64_t(in[1]), uint64_t(memory)}, 100000);
     if (o.kind == Outcome::Returned) all.text += "returned " + std::to_string(int64_t(o.result[0]));
     else if (o.kind == Outcome::Trapped) all.text += describeTrap(m, o) + std::to_string(o.details[0]) + " " + std::to_string(o.details[1]);
-    else all.text += "stuck " + o.message + std::to_string(o.kind);
+    else if (o.kind == Outcome::OutOfFuel) return {"endless"};
+    else all.text += "stuck " + o.message;
     uint64_t hash = 1;
     for (unsigned char byte : memory) hash = hash * 1099511628211u + byte;
     all.text += " memory " + std::to_string(hash) + "\n";
@@ -74,6 +75,7 @@ TEST_CASE("ir random: passes keep what programs do") {
     REQUIRE(print(back) == text);
     Behaviour wanted = behaviourOf(m);
     REQUIRE(wanted == behaviourOf(back));
+    if (wanted.text == "endless") continue;
     for (const PassRow& row : passTable()) compare(m, wanted, {row.name}, seed);
     compare(m, wanted, passesFor(Tier::Debug), seed);
     compare(m, wanted, passesFor(Tier::Optimised), seed);

@@ -45,8 +45,7 @@ class Checks {
         enter(children[top.child++]);
         continue;
       }
-      for (; rangeUndo.size() > top.rangeMark; rangeUndo.pop_back()) now[rangeUndo.back().value.index] = rangeUndo.back().range;
-      for (; allFacts.size() > top.factMark; allFacts.pop_back()) facts[allFacts.back().a.index] = allFacts.back().next;
+      undoTo(top.rangeMark, top.factMark);
       stack.pop_back();
     }
   }
@@ -62,6 +61,7 @@ class Checks {
   std::vector<uint32_t> facts;
   std::vector<Fact> allFacts;
   std::vector<Undo> rangeUndo;
+  std::vector<BlockId> homes;          // of instructions; made when first asked for
 
   bool tracked(ValueId v) { return f.typeOf(v).isInt() && !f.typeOf(v).isVector(); }
   Range rangeOf(ValueId v) { return now[v.index]; }
@@ -123,7 +123,7 @@ class Checks {
     if (a == b) return !strict;
     if (depth > 2) return false;
     unsigned looked = 0;
-    for (uint32_t k = facts[a.index]; k != None && looked < 12; k = allFacts[k].next, ++looked) {
+    for (uint32_t k = facts[a.index]; k != None && looked < 8; k = allFacts[k].next, ++looked) {
       const Fact fact = allFacts[k];
       if (fact.b == b && (fact.strict || !strict)) return true;
       if (fact.b != b && less(fact.b, b, strict && !fact.strict, depth + 1)) return true;
@@ -282,7 +282,6 @@ class Checks {
     return false;
   }
 
-  std::vector<BlockId> homes;
   BlockId blockOf(ValueId v) {
     if (homes.empty()) homes = blocksOfInsts(f);
     return homes[f.values[v.index].def.index];
@@ -321,9 +320,25 @@ class Checks {
     for (BlockId outside : cfg.predecessors[head.index])
       if (!dom.dominates(head, outside)) {
         ValueId first = argumentFrom(outside, head, k);
-        if (!first || !dom.dominates(outside, head) || !less(first, bound, true)) return;
+        if (!first || !dom.dominates(outside, head) || !lessOnEdge(outside, head, first, bound)) return;
       }
     addFact(p, bound, true);
+  }
+
+  // Is a < b certain on the way from p to b, given also the branch that leads there?
+  bool lessOnEdge(BlockId p, BlockId to, ValueId a, ValueId b) {
+    size_t rangeMark = rangeUndo.size(), factMark = allFacts.size();
+    const Inst& i = terminatorOf(f, p);
+    if (i.op == Op::BrIf && f.targets[i.firstTarget].block != f.targets[i.firstTarget + 1].block)
+      assume(f.arg(i, 0), f.targets[i.firstTarget].block == to);
+    bool yes = less(a, b, true);
+    undoTo(rangeMark, factMark);
+    return yes;
+  }
+
+  void undoTo(size_t rangeMark, size_t factMark) {
+    for (; rangeUndo.size() > rangeMark; rangeUndo.pop_back()) now[rangeUndo.back().value.index] = rangeUndo.back().range;
+    for (; allFacts.size() > factMark; allFacts.pop_back()) facts[allFacts.back().a.index] = allFacts.back().next;
   }
 
   // Answers whether the instruction stays.

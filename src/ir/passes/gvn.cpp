@@ -172,9 +172,15 @@ class Numberer {
     }
   }
 
+  bool before(ValueId a, ValueId b) {   // constants come last, as other passes like them
+    int64_t c;
+    bool ca = constantOf(f, a, c), cb = constantOf(f, b, c);
+    return ca != cb ? cb : a < b;
+  }
+
   bool numbered(InstId id) {
     Inst& i = f.insts[id.index];
-    if (i.argCount == 2 && f.arg(i, 1) < f.arg(i, 0)) {   // a fixed order of the operands, where it does not matter
+    if (i.argCount == 2 && before(f.arg(i, 1), f.arg(i, 0))) {   // a fixed order of the operands, where it does not matter
       if (commutes(i.op)) std::swap(f.pool[i.firstArg], f.pool[i.firstArg + 1]);
       else if (i.op == Op::ICmp) std::swap(f.pool[i.firstArg], f.pool[i.firstArg + 1]), i.cond = swapOperands(i.cond);
     }
