@@ -1,6 +1,6 @@
 // Strings: literals, interpolation with formats, Print. The library's Format module appends to a string; a format becomes one integer:
 //   bits 0-7 the kind (0 plain, or 'f' 'e' 'g' 'x' 'X' 'b' 'o' '%' 'c'), 8-23 the width, 24-39 the precision + 1 (0: none), 40 zeros fill, 41 left, 42 centred,
-//   43 a sign always
+//   43 a sign always, 44 right
 #include "lower/function.h"
 
 namespace mica::lower {
@@ -12,7 +12,7 @@ int64_t encodeFormat(const std::string& f) {
   size_t i = 0;
   if (i < f.size() && f[i] == '<') { spec |= int64_t(1) << 41; i++; }
   else if (i < f.size() && f[i] == '^') { spec |= int64_t(1) << 42; i++; }
-  else if (i < f.size() && f[i] == '>') i++;
+  else if (i < f.size() && f[i] == '>') { spec |= int64_t(1) << 44; i++; }
   if (i < f.size() && f[i] == '+') { spec |= int64_t(1) << 43; i++; }
   if (i < f.size() && f[i] == '0') { spec |= int64_t(1) << 40; i++; }
   int64_t width = 0, precision = -1;
