@@ -23,6 +23,7 @@ void Parser::parseDeclarations(Module* module) {
       else skipToDeclaration();
     } else if (mode == ParseMode::Script) {
       if (endsBlock(0)) continue;
+      markItem(nullptr, 0);
       script.add(parseStatement());
       expectStatementEnd();
     } else {
@@ -48,9 +49,11 @@ void Parser::parseDeclaration(Gather<Decl*>& into) {
   Seq<Attribute> attributes = parseAttributes();
   if (panic) return;
   const Token* start = at;
+  if (at->firstOnLine) markItem(nullptr, 0);
   bool isPub = accept(TokenKind::Pub);
   if (is(TokenKind::At)) attributes = parseAttributes();   // `pub @inline func …` is the same
   if (panic) return;
+  if (at->firstOnLine) markItem(nullptr, 0);
   size_t first = into.size();
   switch (at->kind) {
     case TokenKind::Func: into.add(parseFunc(start)); break;
@@ -76,10 +79,12 @@ void Parser::parseDeclaration(Gather<Decl*>& into) {
 Seq<Attribute> Parser::parseAttributes() {
   Gather<Attribute> attributes;
   while (is(TokenKind::At) && !panic) {
+    if (at->firstOnLine) markItem(nullptr, 0);
     advance();
     Attribute attribute;
     attribute.name = expectName("the name of an attribute");
     if (!panic && is(TokenKind::LeftParen) && !at->firstOnLine) {
+      markTight(at);
       Brackets brackets(*this);
       Gather<Expr*> args;
       while (!is(TokenKind::RightParen) && !panic) {
@@ -112,6 +117,7 @@ Decl* Parser::parseImport(const Token* start) {
 
 // `const Name = value`, or `const` alone on its line and a constant on each of the next ones.
 void Parser::parseConsts(Gather<Decl*>& into, const Token* start) {
+  const Token* opener = at;
   advance();
   if (!at->firstOnLine) {
     into.add(parseConstRest(start));
@@ -124,6 +130,7 @@ void Parser::parseConsts(Gather<Decl*>& into, const Token* start) {
   if (!atConstant()) failExpected("the name of a constant");
   while (atConstant()) {
     const Token* line = at;
+    markItem(opener, 1);
     Seq<std::string_view> doc = docOf(at);
     ConstDecl* constant = parseConstRest(line);
     constant->doc = doc;
@@ -174,6 +181,7 @@ Decl* Parser::parseFunc(const Token* start) {
 
 // `[T: Ordered and Copyable, N]`
 Seq<GenericParam> Parser::parseGenerics() {
+  markTight(at);
   Brackets brackets(*this);
   Gather<GenericParam> generics;
   while (!is(TokenKind::RightBracket) && !panic) {
@@ -194,6 +202,7 @@ Seq<GenericParam> Parser::parseGenerics() {
 }
 
 Seq<Param> Parser::parseParams() {
+  markTight(at);
   Brackets brackets(*this);
   inParams = true;
   Gather<Param> params;
@@ -274,6 +283,7 @@ template <class T> void Parser::parseLines(const Token* opener, T&& parseOne) {
     while (accept(TokenKind::Semicolon)) {}
     if (is(TokenKind::End) || is(TokenKind::EndOfFile) || startsDeclaration()) break;
     const Token* before = at;
+    markItem(opener, 1);
     parseOne();
     if (!panic && !at->firstOnLine && !is(TokenKind::Semicolon) && !is(TokenKind::End) && !is(TokenKind::EndOfFile))
       fail(spanOf(at), "the line is complete before " + found());
@@ -324,6 +334,7 @@ void Parser::parseFieldGroup(Gather<FieldDecl>& into) {
 }
 
 Seq<FieldDecl> Parser::parseFieldsInParens() {
+  markTight(at);
   Brackets brackets(*this);
   inParams = true;
   Gather<FieldDecl> fields;

@@ -114,6 +114,7 @@ Expr* Parser::parsePrefix(int minimum) {
       const Token* start = at;
       UnaryExpr* node = make<UnaryExpr>(start);
       node->op = is(TokenKind::Minus) ? UnaryOp::Neg : UnaryOp::Bnot;
+      if (is(TokenKind::Minus)) markTight(at, 2);
       advance();
       node->operand = parsePrefix(AddLevel + 2);
       return finish(node, start);
@@ -173,6 +174,7 @@ Expr* Parser::parsePostfix(Expr* base, const Token* start) {
 Expr* Parser::parseIndex(Expr* base, const Token* start) {
   IndexExpr* node = makeAt<IndexExpr>(placeOf(start));
   node->base = base;
+  markTight(at);
   Brackets brackets(*this);
   node->args = parseArgs(brackets, TokenKind::RightBracket);
   if (node->args.empty() && !panic) complain(spanOf(brackets.opener), "an index or a type is missing between these brackets");
@@ -182,6 +184,7 @@ Expr* Parser::parseIndex(Expr* base, const Token* start) {
 Expr* Parser::parseCall(Expr* base, const Token* start) {
   CallExpr* node = makeAt<CallExpr>(placeOf(start));
   node->callee = base;
+  markTight(at);
   Brackets brackets(*this);
   node->args = parseArgs(brackets, TokenKind::RightParen);
   node->close = placeOf(previous);
@@ -573,8 +576,10 @@ Expr* Parser::parseMatchExpr() {
   skipToArm();
   while (is(TokenKind::Case) || is(TokenKind::Else)) {
     MatchArm arm;
+    markItem(start, 1);
     hadElse |= parseArmHead(arm, hadElse);
     WithElse guard(*this, {!arm.isElse, start->line});
+    if (at->firstOnLine) markItem(start, 2);
     if (is(TokenKind::Let) || is(TokenKind::Var) || is(TokenKind::For) || is(TokenKind::While) || is(TokenKind::Loop))
       fail(spanOf(at), "an arm of a `match` that is a value is one expression, and no statement");
     arm.value = panic ? errorExpr() : parseValueOrJump();

@@ -17,6 +17,7 @@ void Parser::closeBlock() {
   OpenBlock block = openBlocks.back();
   openBlocks.pop_back();
   if (is(TokenKind::End)) {
+    markItem(block.opener, 0);
     // This `end` looks like that of a block further out: if one is missing in the end, it is this block's.
     if (at->firstOnLine && at->column < block.indent && !suspect) suspect = block.opener;
     advance();
@@ -81,6 +82,8 @@ void Parser::parseStatements(Gather<Stmt*>& into, uint32_t stops) {
     while (accept(TokenKind::Semicolon)) {}
     if (endsBlock(stops)) return;
     const Token* before = at;
+    if (openBlocks.empty()) markItem(nullptr, 0);
+    else markItem(openBlocks.back().opener, openBlocks.back().plus);
     Stmt* statement = parseStatement();
     expectStatementEnd();
     if (at == before) advance();
@@ -275,6 +278,7 @@ Stmt* Parser::parseIf() {
     IfStmt::Branch branch;
     const Token* opener = at;
     branch.place = placeOf(at);
+    if (opener != start) markItem(start, 0);
     advance();
     branch.condition = parseCondition();
     uint32_t thenLine = at->line;
@@ -285,6 +289,7 @@ Stmt* Parser::parseIf() {
   node->branches = branches.copyTo(context.arena);
   if (is(TokenKind::Else)) {
     const Token* opener = at;
+    markItem(start, 0);
     advance();
     node->hasElse = true;
     openBlocks.back().stops = 0;
@@ -397,6 +402,7 @@ Stmt* Parser::parseMatchStmt() {
   while (is(TokenKind::Case) || is(TokenKind::Else)) {
     MatchArm arm;
     const Token* opener = at;
+    markItem(start, 1);
     hadElse |= parseArmHead(arm, hadElse);
     arm.body = parseBlock(opener, StopCase | StopElse, {!arm.isElse, start->line});
     arms.add(arm);
@@ -469,6 +475,7 @@ Stmt* Parser::parseAttempt() {
     AttemptStmt::Arm arm;
     const Token* opener = at;
     arm.place = placeOf(at);
+    markItem(start, 0);
     advance();
     arm.name = expectName("a name for the failure");
     if (!panic && expect(TokenKind::Colon, "and the failure")) {
@@ -567,6 +574,7 @@ Pattern* Parser::parseLiteralPattern() {
   Expr* value;
   if (is(TokenKind::Minus)) {
     UnaryExpr* negative = make<UnaryExpr>(start);
+    markTight(at, 2);
     advance();
     if (!is(TokenKind::Integer) && !is(TokenKind::Float)) {
       failExpected("a number");
@@ -620,6 +628,7 @@ Pattern* Parser::parseNameOrCasePattern() {
   node->path = path;
   node->hasParts = hasParts;
   if (hasParts && !panic) {
+    markTight(at);
     Brackets brackets(*this);
     Gather<CasePattern::Part> parts;
     while (!is(TokenKind::RightParen) && !panic) {

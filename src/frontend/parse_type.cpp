@@ -27,6 +27,7 @@ TypeExpr* Parser::parseTypeSuffixes(TypeExpr* base, const Token* start) {
   uint32_t steps = 0;
   while (!panic && sameLine()) {
     if (is(TokenKind::Question)) {
+      markTight(at);
       advance();
       OptionalType* node = makeAt<OptionalType>(placeOf(start));
       node->element = base;
@@ -113,6 +114,7 @@ TypeExpr* Parser::parseNamedType() {
 }
 
 Seq<Expr*> Parser::parseTypeArgs() {
+  markTight(at);
   Brackets brackets(*this);
   Gather<Expr*> args;
   while (!is(TokenKind::RightBracket) && !panic) {
@@ -241,6 +243,7 @@ TypeExpr* Parser::parseFuncType() {
     return finish(node, start);
   }
   Gather<FuncType::Parameter> params;
+  markTight(at);
   {
     Brackets brackets(*this);
     while (!is(TokenKind::RightParen) && !panic) {

@@ -5,8 +5,8 @@
 
 namespace mica {
 
-Parser::Parser(Context& context, const Tokens& tokens, ParseMode mode)
-    : context(context), tokens(tokens), mode(mode), at(tokens.list.data()),
+Parser::Parser(Context& context, const Tokens& tokens, ParseMode mode, Layout* layout)
+    : context(context), tokens(tokens), mode(mode), layout(layout), at(tokens.list.data()),
       last(tokens.list.data() + tokens.list.size() - 1), previous(at) {}
 
 // ---- tokens ----
@@ -290,8 +290,8 @@ Module* Parser::parse() {
   return module;
 }
 
-Module* parseModule(Context& context, const Tokens& tokens, ParseMode mode) {
-  return Parser(context, tokens, mode).parse();
+Module* parseModule(Context& context, const Tokens& tokens, ParseMode mode, Layout* layout) {
+  return Parser(context, tokens, mode, layout).parse();
 }
 
 Module* parseModule(Context& context, FileId file, ParseMode mode) {

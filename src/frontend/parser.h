@@ -1,6 +1,7 @@
 // Tokens to the syntax tree (ast.h), by recursive descent; operators by precedence climbing.
 #pragma once
 #include "frontend/context.h"
+#include "frontend/layout.h"
 #include "frontend/token.h"
 
 namespace mica {
@@ -16,7 +17,7 @@ enum class ParseMode : uint8_t {
 
 // The tree of a file. It is whole even when errors were reported (see ast.h); never null.
 ast::Module* parseModule(Context& context, FileId file, ParseMode mode = ParseMode::Program);
-ast::Module* parseModule(Context& context, const Tokens& tokens, ParseMode mode = ParseMode::Program);
+ast::Module* parseModule(Context& context, const Tokens& tokens, ParseMode mode = ParseMode::Program, Layout* layout = nullptr);
 
 // The type that an expression in brackets spells (`int`, `State[?]`, `matrix[2, 3]`, `(int, string)`), or null when its form
 // cannot be a type. New nodes have ids after all others; for the same expression make it once and keep it.

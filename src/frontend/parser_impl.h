@@ -44,7 +44,7 @@ template <class T> class Gather {
 
 class Parser {
  public:
-  Parser(Context& context, const Tokens& tokens, ParseMode mode);
+  Parser(Context& context, const Tokens& tokens, ParseMode mode, Layout* layout);
   Module* parse();
 
  private:
@@ -56,6 +56,7 @@ class Parser {
   bool sameLine() const { return !at->firstOnLine || openBrackets > 0; }
   bool isWordOnLine(NameId id) const { return isWord(id) && sameLine(); }
   void advance() {
+    if (layout && at->firstOnLine) layout->inBrackets[indexOf(at)] = openBrackets > 0;
     previousEnd = at->offset + at->length;
     previous = at;
     if (at < last) at++;
@@ -65,6 +66,15 @@ class Parser {
     advance();
     return true;
   }
+  // ---- notes for the formatter ----
+  uint32_t indexOf(const Token* t) const { return uint32_t(t - tokens.list.data()); }
+  // The current token begins (or ends) an item of the block of `opener`.
+  void markItem(const Token* opener, uint8_t plus) {
+    if (layout) layout->marks[indexOf(at)] = {opener ? indexOf(opener) : Layout::Nowhere, plus, true};
+  }
+  void markTight(const Token* t, uint8_t how = 1) { if (layout) layout->tight[indexOf(t)] = how; }
+  void markBody(const Token* t) { if (layout) layout->opensBody[indexOf(t)] = true; }
+
   // Consumes the token or reports that it is missing, with what it would be for: "`then` after the condition".
   bool expect(TokenKind kind, const char* purpose);
   Place placeOf(const Token* t) const { return {tokens.file, t->line, t->column}; }
@@ -172,9 +182,13 @@ class Parser {
     const Token* opener;     // the word that began it
     uint32_t indent;         // column of the first token on its line
     uint32_t stops;          // which words besides `end` end a part of it
+    uint8_t plus;            // steps that its items are indented by: 1, in the arms of a `match` 2
   };
   uint32_t indentOf(const Token* opener) const;
-  void openBlock(const Token* opener, uint32_t stops) { openBlocks.push_back({opener, indentOf(opener), stops}); }
+  void openBlock(const Token* opener, uint32_t stops) {
+    openBlocks.push_back({opener, indentOf(opener), stops, uint8_t(stops & StopCase ? 2 : 1)});
+    markBody(opener);
+  }
   void closeBlock();         // consumes the `end` of the innermost open block, or reports that it is missing
   void reportUnclosed(const Token* opener);
 
@@ -296,6 +310,7 @@ class Parser {
   Context& context;
   const Tokens& tokens;
   ParseMode mode;
+  Layout* layout;              // optional
   const Token* at;             // the current token
   const Token* last;           // EndOfFile
   const Token* previous;       // the last one consumed

@@ -104,7 +104,8 @@ FileId SourceFiles::add(std::string shown, std::string text, Diagnostics& diagno
 }
 
 FileId SourceFiles::addValidated(SourceFile file, Diagnostics& diagnostics) {
-  if (file.text.starts_with("\xef\xbb\xbf")) file.text.erase(0, 3);
+  file.hadMark = file.text.starts_with("\xef\xbb\xbf");
+  if (file.hadMark) file.text.erase(0, 3);
   file.lineStarts = findLines(file.text);
   FileId id = FileId(files.size());
   files.push_back(std::move(file));

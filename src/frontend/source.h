@@ -24,6 +24,7 @@ struct SourceFile {
   std::string path;    // where it was read from; empty for texts in memory
   std::string shown;   // the path in messages
   std::string text;    // the bytes without byte order mark
+  bool hadMark = false;  // a byte order mark stood before the text
   bool system = false;   // a library module that may use raw memory and the like
   bool broken = false;   // not valid text; an error has been reported and nothing should be parsed
   std::vector<uint32_t> lineStarts;   // offset of each line's first byte
@@ -44,6 +45,8 @@ class SourceFiles {
   const SourceFile& file(FileId id) const { return files[id]; }
   uint32_t count() const { return uint32_t(files.size()); }   // ids run from 1 to count() - 1
   std::string_view text(FileId id) const { return files[id].text; }
+  // Are these the bytes that the file holds? (The text leaves a byte order mark out.)
+  bool originalIs(FileId id, std::string_view bytes) const { return !files[id].hadMark && files[id].text == bytes; }
   const std::string& shown(FileId id) const { return files[id].shown; }
   bool isSystem(FileId id) const { return files[id].system; }
   // The line (from 1) without its line end.
