@@ -196,7 +196,10 @@ Outcome Interpreter::State::run(uint32_t function, const std::vector<uint64_t>& 
 
       case X::Const: r[c.d] = uint64_t(c.imm); break;
       case X::Mov: r[c.d] = r[c.a]; break;
-      case X::MovN: std::memmove(r + c.d, r + c.a, c.n * 8u); break;
+      case X::MovN:
+        if (c.n == 2) r[c.d] = r[c.a], r[c.d + 1] = r[c.a + 1];
+        else std::memmove(r + c.d, r + c.a, c.n * 8u);
+        break;
       case X::SlotAddr: {
         uint64_t address = uint64_t(r + c.imm);
         r[c.d] = c.b > 64 ? (address + c.b - 1) / c.b * c.b : address;
@@ -217,12 +220,18 @@ Outcome Interpreter::State::run(uint32_t function, const std::vector<uint64_t>& 
       case X::Load32: r[c.d] = uint64_t(int64_t(readAt<int32_t>(r[c.a] + c.imm))); break;
       case X::LoadF32: r[c.d] = readAt<uint32_t>(r[c.a] + c.imm); break;
       case X::Load64: r[c.d] = readAt<uint64_t>(r[c.a] + c.imm); break;
-      case X::LoadN: std::memcpy(r + c.d, reinterpret_cast<void*>(r[c.a] + c.imm), c.n); break;
+      case X::LoadN:
+        if (c.n == 16) std::memcpy(r + c.d, reinterpret_cast<void*>(r[c.a] + c.imm), 16);
+        else std::memcpy(r + c.d, reinterpret_cast<void*>(r[c.a] + c.imm), c.n);
+        break;
       case X::Store8: writeAt(r[c.b] + c.imm, uint8_t(r[c.a])); break;
       case X::Store16: writeAt(r[c.b] + c.imm, uint16_t(r[c.a])); break;
       case X::Store32: writeAt(r[c.b] + c.imm, uint32_t(r[c.a])); break;
       case X::Store64: writeAt(r[c.b] + c.imm, r[c.a]); break;
-      case X::StoreN: std::memcpy(reinterpret_cast<void*>(r[c.b] + c.imm), r + c.a, c.n); break;
+      case X::StoreN:
+        if (c.n == 16) std::memcpy(reinterpret_cast<void*>(r[c.b] + c.imm), r + c.a, 16);
+        else std::memcpy(reinterpret_cast<void*>(r[c.b] + c.imm), r + c.a, c.n);
+        break;
       case X::MemCopy: std::memmove(reinterpret_cast<void*>(r[c.a]), reinterpret_cast<void*>(r[c.b]), size_t(c.imm)); break;
       case X::MemZero: std::memset(reinterpret_cast<void*>(r[c.a]), 0, size_t(c.imm)); break;
       case X::ALoad: r[c.d] = atomic(c.n, r[c.a] + c.imm, [](auto* p) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }); break;

@@ -3,6 +3,8 @@
 //
 // The copy makes a second definition of every value of the head that is used elsewhere. Those values go through slots (stored in
 // both heads, loaded at the uses), and mem2reg turns the slots into parameters where they are needed.
+#include <algorithm>
+
 #include "ir/passes/edit.h"
 #include "ir/passes/passes.h"
 
@@ -14,24 +16,33 @@ constexpr size_t LargestHead = 16;
 
 class Rotator {
  public:
-  explicit Rotator(Function& fn) : f(fn), cfg(f), dom(f, cfg), loops(f, cfg, dom) {}
+  explicit Rotator(Function& fn)
+      : f(fn), cfg(f), dom(f, cfg), loops(f, cfg, dom), into(f.blocks.size()), loopOf(f.values.size(), Loop::None) {}
 
   bool run() {
-    bool any = false;
+    for (BlockId b : cfg.order)
+      for (BlockId p : cfg.predecessors[b.index]) into[b.index].push_back(p);
     for (uint32_t l = 0; l < loops.loops.size(); ++l)
-      if (fits(l)) {
-        rotate(l);
-        any = true;
-      }
-    return any;
+      if (fits(l)) rotate(l);
+    if (copiedFrom.empty()) return false;
+    makeSlots();
+    for (uint32_t b = 0; b < f.blocks.size(); ++b) loadUses(BlockId(b));
+    for (Twin& t : twins) storeBoth(t);
+    return true;
   }
 
  private:
+  struct Twin { ValueId value, copy, address; uint32_t loop; };   // a value of a head and of its copy; the slot if one is needed
   Function& f;
   Cfg cfg;
   Dominators dom;
-  Loops loops;                        // as they were; the copies of heads are known by the loop they were made for
-  std::vector<uint32_t> copiedFrom;   // for blocks added since
+  Loops loops;                                 // as they were; the copies of heads are known by the loop they were made for
+  std::vector<std::vector<BlockId>> into;      // the blocks that lead to each block, kept up to date
+  std::vector<uint32_t> copiedFrom;            // for blocks added since
+  std::vector<BlockId> copyOfHead;             // for each of those loops, by number
+  std::vector<uint32_t> loopOf;                // for values of copied heads: the loop; their twin is found by twinOf
+  std::vector<uint32_t> twinOf;
+  std::vector<Twin> twins;
 
   // Is a block in the loop? The copy of a loop's head lies just outside of that loop.
   bool inside(uint32_t l, BlockId b) const {
@@ -54,25 +65,35 @@ class Rotator {
 
   void rotate(uint32_t l) {
     BlockId head = loops.loops[l].header, copy(uint32_t(f.blocks.size()));
-    for (uint32_t b = 0; b < f.blocks.size(); ++b)   // the ways in from outside now lead to the copy
-      if (!inside(l, BlockId(b)))
-        for (Target& t : targetsOf(f, terminatorOf(f, BlockId(b))))
+    for (BlockId b : into[head.index])   // the ways in from outside now lead to the copy
+      if (!inside(l, b))
+        for (Target& t : targetsOf(f, terminatorOf(f, b)))
           if (t.block == head) t.block = copy;
     f.blocks.emplace_back();
+    into.emplace_back();
     copiedFrom.push_back(l);
-    copyHead(head, copy);
+    copyOfHead.resize(loops.loops.size());
+    copyOfHead[l] = copy;
+    copyHead(l, head, copy);
+    for (const Target& t : targetsOf(f, terminatorOf(f, copy))) into[t.block.index].push_back(copy);
   }
 
-  void copyHead(BlockId head, BlockId copy) {
-    std::vector<ValueId> to(f.values.size());
-    auto copyOf = [&](ValueId v) { return v.index < to.size() && to[v.index] ? to[v.index] : v; };
-    const std::vector<ValueId> params = f.blocks[head.index].params;
-    std::vector<ValueId> defined = params;
-    for (ValueId p : params) {
+  void copyHead(uint32_t l, BlockId head, BlockId copy) {
+    size_t first = twins.size();
+    auto pair = [&](ValueId v, ValueId twin) {
+      twinOf.resize(loopOf.size());
+      loopOf[v.index] = l;
+      twinOf[v.index] = uint32_t(twins.size());
+      twins.push_back({v, twin, {}, l});
+    };
+    auto copyOf = [&](ValueId v) {
+      return v.index < twinOf.size() && loopOf[v.index] == l && twinOf[v.index] >= first ? twins[twinOf[v.index]].copy : v;
+    };
+    for (ValueId p : std::vector<ValueId>(f.blocks[head.index].params)) {
       ValueId v = newValue(f, f.typeOf(p), {});
       f.values[v.index].paramOf = copy;
       f.blocks[copy.index].params.push_back(v);
-      to[p.index] = v;
+      pair(p, v);
     }
     for (InstId id : f.blocks[head.index].insts) {
       Inst i = f.insts[id.index];
@@ -90,89 +111,82 @@ class Rotator {
       i.firstTarget = uint32_t(f.targets.size());
       f.targets.insert(f.targets.end(), targets.begin(), targets.end());
       if (i.result) {
-        defined.push_back(i.result);
         ValueId v = newValue(f, f.typeOf(i.result), newId);
-        to[i.result.index] = v;
+        pair(i.result, v);
         i.result = v;
       }
       f.insts.push_back(i);
       f.blocks[copy.index].insts.push_back(newId);
     }
-    throughSlots(head, copy, defined, to);
   }
 
-  // Values of the head that other blocks use: both definitions are stored, the uses load.
-  void throughSlots(BlockId head, BlockId copy, const std::vector<ValueId>& defined, const std::vector<ValueId>& to) {
-    std::vector<ValueId> slotAddress(f.values.size());
-    std::vector<char> ofHead(f.values.size(), 0);
-    for (ValueId v : defined) ofHead[v.index] = 1;
-    std::vector<char> escapes(f.values.size(), 0);
-    for (uint32_t b = 0; b < f.blocks.size(); ++b) {
-      if (BlockId(b) == head || BlockId(b) == copy) continue;
-      for (InstId id : f.blocks[b].insts) {
-        const Inst& i = f.insts[id.index];
-        for (ValueId v : argsOf(f, i)) escapes[v.index] |= ofHead[v.index];
-        for (const Target& t : targetsOf(f, i))
-          for (ValueId v : argsOf(f, t)) escapes[v.index] |= ofHead[v.index];
-      }
-    }
-    std::vector<ValueId> slots;
-    for (ValueId v : defined)
-      if (escapes[v.index]) {
-        f.slots.push_back({f.typeOf(v).bytes(), std::min(64u, std::max(1u, f.typeOf(v).bytes()))});
-        InstId id = newInst(f, Op::SlotAddr, Ptr, {}, int64_t(f.slots.size() - 1));
-        f.blocks[0].insts.insert(f.blocks[0].insts.begin(), id);
-        slotAddress[v.index] = f.insts[id.index].result;
-        slots.push_back(v);
-      }
-    if (slots.empty()) return;
-    auto storeIn = [&](BlockId b, ValueId value, ValueId address) {
-      ValueId args[] = {value, address};
-      InstId id = newInst(f, Op::Store, f.typeOf(value), args);
-      std::vector<InstId>& insts = f.blocks[b.index].insts;
-      insts.insert(insts.end() - 1, id);
+  // The twin of a value that is used in a block which is neither its head nor the head's copy.
+  Twin* usedElsewhere(ValueId v, BlockId b) {
+    if (v.index >= loopOf.size() || loopOf[v.index] == Loop::None) return nullptr;
+    uint32_t l = loopOf[v.index];
+    if (b == loops.loops[l].header || b == copyOfHead[l]) return nullptr;
+    return &twins[twinOf[v.index]];
+  }
+
+  void makeSlots() {
+    std::vector<InstId> made;
+    auto use = [&](ValueId v, BlockId b) {
+      Twin* t = usedElsewhere(v, b);
+      if (!t || t->address) return;
+      uint32_t bytes = f.typeOf(v).bytes();
+      f.slots.push_back({bytes, std::clamp(bytes, 1u, 64u)});
+      made.push_back(newInst(f, Op::SlotAddr, Ptr, {}, int64_t(f.slots.size() - 1)));
+      t->address = f.insts[made.back().index].result;
     };
-    for (ValueId v : slots) {
-      storeIn(head, v, slotAddress[v.index]);
-      storeIn(copy, to[v.index], slotAddress[v.index]);
-    }
     for (uint32_t b = 0; b < f.blocks.size(); ++b)
-      if (BlockId(b) != head && BlockId(b) != copy) loadUses(b, slotAddress);
+      for (InstId id : f.blocks[b].insts) {
+        const Inst i = f.insts[id.index];
+        for (uint32_t k = 0; k < i.argCount; ++k) use(f.arg(i, k), BlockId(b));
+        for (uint32_t t = 0; t < i.targetCount; ++t)
+          for (uint32_t k = 0; k < f.targets[i.firstTarget + t].argCount; ++k)
+            use(f.pool[f.targets[i.firstTarget + t].firstArg + k], BlockId(b));
+      }
+    std::vector<InstId>& entry = f.blocks[0].insts;
+    entry.insert(entry.begin(), made.begin(), made.end());
+  }
+
+  void storeBoth(const Twin& t) {
+    if (!t.address) return;
+    for (bool copy : {false, true}) {
+      ValueId args[] = {copy ? t.copy : t.value, t.address};
+      InstId id = newInst(f, Op::Store, f.typeOf(t.value), args);
+      std::vector<InstId>& insts = f.blocks[(copy ? copyOfHead[t.loop] : loops.loops[t.loop].header).index].insts;
+      insts.insert(insts.end() - 1, id);
+    }
   }
 
   // In one block each value is loaded once, before its first use.
-  void loadUses(uint32_t b, const std::vector<ValueId>& slotAddress) {
+  void loadUses(BlockId b) {
     std::vector<std::pair<ValueId, ValueId>> loaded;
     std::vector<InstId> list;
-    auto use = [&](ValueId& v) {
-      if (v.index >= slotAddress.size() || !slotAddress[v.index]) return;
+    auto use = [&](uint32_t at) {
+      ValueId v = f.pool[at];
+      Twin* t = usedElsewhere(v, b);
+      if (!t) return;
       for (auto& l : loaded)
         if (l.first == v) {
-          v = l.second;
+          f.pool[at] = l.second;
           return;
         }
-      ValueId address = slotAddress[v.index];
-      InstId id = newInst(f, Op::Load, f.typeOf(v), Values(&address, 1));
+      InstId id = newInst(f, Op::Load, f.typeOf(v), Values(&t->address, 1));
       list.push_back(id);
       loaded.push_back({v, f.insts[id.index].result});
-      v = loaded.back().second;
+      f.pool[at] = loaded.back().second;
     };
-    for (InstId id : f.blocks[b].insts) {
+    std::vector<InstId> old = std::move(f.blocks[b.index].insts);
+    for (InstId id : old) {
       const Inst i = f.insts[id.index];
-      for (uint32_t k = 0; k < i.argCount; ++k) {
-        ValueId v = f.pool[i.firstArg + k];
-        use(v);
-        f.pool[i.firstArg + k] = v;
-      }
+      for (uint32_t k = 0; k < i.argCount; ++k) use(i.firstArg + k);
       for (uint32_t t = 0; t < i.targetCount; ++t)
-        for (uint32_t k = 0; k < f.targets[i.firstTarget + t].argCount; ++k) {
-          ValueId v = f.pool[f.targets[i.firstTarget + t].firstArg + k];
-          use(v);
-          f.pool[f.targets[i.firstTarget + t].firstArg + k] = v;
-        }
+        for (uint32_t k = 0; k < f.targets[i.firstTarget + t].argCount; ++k) use(f.targets[i.firstTarget + t].firstArg + k);
       list.push_back(id);
     }
-    f.blocks[b].insts = std::move(list);
+    f.blocks[b.index].insts = std::move(list);
   }
 };
 
