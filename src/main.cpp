@@ -19,6 +19,7 @@
 #include "ir/passes/ir_test.h"
 #include "ir/text.h"
 #include "tools/explain.h"
+#include "tools/fmt.h"
 
 extern char** environ;
 
@@ -33,6 +34,7 @@ constexpr const char* Usage =
     "  mica build [options] FILE [-o OUT]   writes a static binary\n"
     "  mica check [options] FILE            all diagnostics, no output\n"
     "  mica test [options] FILE...          runs the `test` blocks of the files\n"
+    "  mica fmt [--check] PATH...           writes the canonical layout (--check: lists what is not in it)\n"
     "  mica explain [options] FILE [--func NAME] [--stage tokens|ast|tree|ir|passes|asm]\n"
     "                                       shows a stage of the compilation\n"
     "  mica help | version\n"
@@ -212,6 +214,18 @@ int explainCommand(const std::vector<std::string>& words) {
   return explain(c.build, c.function, c.stage);
 }
 
+int formatCommand(const std::vector<std::string>& words) {
+  bool check = false;
+  std::vector<std::string> paths;
+  for (const std::string& w : words) {
+    if (w == "--check") check = true;
+    else if (w.size() > 1 && w[0] == '-') return usageError("unknown option " + w);
+    else paths.push_back(w);
+  }
+  if (paths.empty()) return usageError("no file given");
+  return format(paths, check);
+}
+
 int buildRuntimeCommand(const std::vector<std::string>& words) {
   std::string output, library;
   BuildOptions options;
@@ -242,7 +256,7 @@ int versionCommand(const std::vector<std::string>&) { std::printf("mica %s\n", V
 struct Command { const char* name; int (*run)(const std::vector<std::string>&); };
 constexpr Command commands[] = {
     {"run", runCommand},         {"build", buildCommand}, {"check", checkCommandLine},          {"test", testCommand},
-    {"explain", explainCommand}, {"help", helpCommand},   {"version", versionCommand},          {"--help", helpCommand},
+    {"explain", explainCommand}, {"fmt", formatCommand}, {"help", helpCommand},   {"version", versionCommand},          {"--help", helpCommand},
     {"--version", versionCommand}, {"ir-test", irTestCommand}, {"build-runtime", buildRuntimeCommand},
 };
 
