@@ -8,6 +8,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "lower/lowering.h"
 
@@ -106,6 +107,7 @@ class FunctionLowering {
   void assignTo(ExprId target, ExprId value);
   void assignTuple(const Stmt&);
   void update(const Stmt&);
+  std::optional<bool> sizeCondition(ExprId);
   void ifStatement(const Stmt&);
   void ifLet(const Stmt&);
   void whileStatement(const Stmt&);

@@ -175,7 +175,17 @@ void FunctionLowering::setScalarLocal(LocalId x, ValueId value) {
 
 // ---- conditions ----
 
+// `Raw.SizeOf[T]() = n` is known in an instance: kernels for several element types choose their text by it.
+std::optional<bool> FunctionLowering::sizeCondition(ExprId id) {
+  const Expr& e = expr(id);
+  if (e.kind != ExprKind::Binary || e.binary != BinaryOp::Eq) return std::nullopt;
+  const Expr &size = expr(e.children[0]), &number = expr(e.children[1]);
+  if (size.kind != ExprKind::Intrinsic || size.text != "Raw.SizeOf" || number.kind != ExprKind::Int) return std::nullopt;
+  return int64_t(l.sizeOf(typeArg(size, 0))) == number.intValue;
+}
+
 void FunctionLowering::ifStatement(const Stmt& s) {
+  if (std::optional<bool> known = sizeCondition(s.value)) return blockOf(*known ? s.body : s.otherwise);
   BlockId yes = b().createBlock(), no = b().createBlock(), done = b().createBlock();
   b().brIf(condition(s.value), yes, no);
   b().setBlock(yes);
