@@ -264,6 +264,11 @@ void FunctionLowering::builtinInto(ExprId id, ValueId dest) {
       zerosInto(id, e, t, to, e.builtin == Builtin::Ones);
       return finish(to);
     }
+    case Builtin::Fill: {
+      ValueId to = target();
+      fillInto(id, to);
+      return finish(to);
+    }
     case Builtin::Reshape: {
       ValueId to = target();
       reshapeInto(id, to);

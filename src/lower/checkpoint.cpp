@@ -16,6 +16,11 @@ int dtypeCode(Kind k) {
     case Kind::Int32: return 4;
     case Kind::Int64: return 5;
     case Kind::Bool: return 6;
+    case Kind::Int16: return 7;                 // these only as text
+    case Kind::UInt16: return 8;
+    case Kind::UInt32: return 9;
+    case Kind::UInt64: return 10;
+    case Kind::Char: return 11;
     default: return -1;
   }
 }
@@ -135,8 +140,11 @@ void FunctionLowering::loadValueInto(ValueId reader, ValueId address, TypeId t, 
       return;
     }
     if (type.kind == Kind::String) { check(callRuntime("Checkpoint", "ReadString", ir::Ptr, {reader, name, address})); return; }
-    if (isScalar(t)) { check(callRuntime("Checkpoint", "ReadScalar", ir::Ptr, {reader, name, address}, {t})); return; }
-    if (type.kind == Kind::List && isScalar(type.element)) { check(callRuntime("Checkpoint", "ReadList", ir::Ptr, {reader, name, address}, {type.element})); return; }
+    if (isScalar(t)) { check(callRuntime("Checkpoint", "ReadScalar", ir::Ptr, {reader, name, address, b().i64(dtypeCode(type.kind))})); return; }
+    if (type.kind == Kind::List && isScalar(type.element)) {
+      check(callRuntime("Checkpoint", "ReadList", ir::Ptr, {reader, name, address, b().i64(dtypeCode(l.get(type.element).kind))}));
+      return;
+    }
     internalError("a checkpoint cannot hold " + l.mangle(t));
   });
 }

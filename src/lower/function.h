@@ -199,6 +199,7 @@ class FunctionLowering {
   void sortList(const Expr&);
   void modelBuiltinInto(ExprId, ValueId dest);            // over records and the tape: tape.cpp
   void reshapeInto(ExprId, ValueId dest);
+  void fillInto(ExprId, ValueId dest);
 
   // ---- text.cpp ----
   void interpolate(const Expr&, ValueId dest);

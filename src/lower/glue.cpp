@@ -376,6 +376,8 @@ class GlueBuilder {
       case Kind::Record: {
         const Layout layout = l.layout(t);
         const Decl& d = l.program.get(type.decl);
+        // A library module may say itself how its type prints: `AppendDuration(inout text, d)`.
+        if (d.system && type.args.empty() && l.program.find(d.module, "Append" + d.name)) { call(d.module, "Append" + d.name, ir::Void, {to, x}); break; }
         literal(to, d.name + "(");
         parts(l.fieldTypes(t), [&](uint32_t k) { return layout.offsets[k]; }, [&](uint32_t k) { return d.fields[k].name + ": "; });
         literal(to, ")");

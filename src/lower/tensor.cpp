@@ -130,6 +130,33 @@ void FunctionLowering::zerosInto(ExprId, const Expr& e, TypeId t, ValueId dest, 
   callRuntime("Buffers", "Fill", ir::Void, {b().load(ir::Ptr, dest), countOf(dest, t), pattern, b().i64(l.sizeOf(element))});
 }
 
+// A call of a library function with @fill: it makes the elements of a fresh tensor, or one number.
+void FunctionLowering::fillInto(ExprId id, ValueId dest) {
+  const Expr& e = expr(id);
+  TypeId t = typeOf(id);
+  const Type type = l.get(t);
+  const Decl& callee = program.get(e.callee);
+  Instance target;
+  target.decl = e.callee;
+  for (size_t k = 0; k < e.typeArgs.size(); k++) target.typeArgs.push_back(l.canonical(typeArg(e, k)));
+  target.extents.assign(callee.extentParams.size(), -1);
+  for (const ParamDecl& p : callee.params) target.params.push_back(types.substitute(p.type, e.callee, target.typeArgs, {}));
+  std::vector<ValueId> extents;
+  for (unsigned k = 0; k < type.extents.size(); k++) {
+    if (!types.isOpen(type.extents[k])) { extents.push_back(extentValue(type.extents[k])); continue; }
+    if (k >= e.extentArgs.size() || e.extentArgs[k].from != ExtentArg::From::Value) internalError(callee.name + " without an extent");
+    extents.push_back(index(e.extentArgs[k].value));
+  }
+  std::vector<ValueId> args(2);
+  for (size_t k = 0; k < e.children.size(); k++) args.push_back(argument(e.children[k], callee.params[k + 2].mode, target.params[k + 2]));
+  at(e.place);
+  bool isTensor = type.kind == Kind::Tensor;
+  if (isTensor) makeTensor(dest, types.unmarked(type.element), extents, false);
+  args[0] = isTensor ? b().load(ir::Ptr, dest) : dest;
+  args[1] = isTensor ? countOf(dest, t) : b().i64(1);
+  b().call(l.instanceSymbol(target), ir::Void, args);
+}
+
 void FunctionLowering::convertTensor(ExprId id, TypeId t, ValueId dest) {
   const Expr& e = expr(id);
   TypeId from = typeOf(e.children[0]);
