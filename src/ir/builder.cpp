@@ -109,6 +109,18 @@ ValueId Builder::symAddr(SymbolId s, int64_t offset) {
   return fn().insts[id.index].result;
 }
 
+ValueId Builder::load(Type t, ValueId p, int64_t offset, Region region) {
+  InstId id = append(Op::Load, t, Values(&p, 1), offset);
+  fn().insts[id.index].region = region;
+  return fn().insts[id.index].result;
+}
+
+void Builder::store(ValueId value, ValueId p, int64_t offset, Region region) {
+  ValueId args[] = {value, p};
+  InstId id = append(Op::Store, typeOf(value), args, offset);
+  fn().insts[id.index].region = region;
+}
+
 ValueId Builder::icmp(Cond c, ValueId a, ValueId b) {
   ValueId args[] = {a, b};
   InstId id = append(Op::ICmp, typeOf(a), args);

@@ -100,8 +100,8 @@ class Builder {
 
   // memory
   ValueId padd(ValueId p, ValueId offset) { return emit(Op::PAdd, Ptr, {p, offset}); }
-  ValueId load(Type t, ValueId p, int64_t offset = 0) { return emit(Op::Load, t, {p}, offset); }
-  void store(ValueId value, ValueId p, int64_t offset = 0) { emit(Op::Store, typeOf(value), {value, p}, offset); }
+  ValueId load(Type t, ValueId p, int64_t offset = 0, Region = Region::Any);
+  void store(ValueId value, ValueId p, int64_t offset = 0, Region = Region::Any);
   void memCopy(ValueId to, ValueId from, int64_t bytes) { emit(Op::MemCopy, Void, {to, from}, bytes); }
   void memZero(ValueId to, int64_t bytes) { emit(Op::MemZero, Void, {to}, bytes); }
 

@@ -88,11 +88,20 @@ enum class TrapKind : uint8_t {
 const char* name(TrapKind);           // as the text form spells it: overflow, dividebyzero, index ...
 inline constexpr int64_t LastTrapKind = 16;
 
+// What a load or store touches, as far as lowering knows: bytes of different regions (but for Any) are never the same bytes.
+enum class Region : uint8_t {
+  Any,
+  Header,   // the words that describe a tensor, string, list: data, owner, length, extents. A header lies in memory as a whole: where one
+            // of its words may be loaded, all may; a function's parameter that leads to one is always good
+  Scalar,   // a number, truth or character of the program's own: variables, elements, fields
+};
+
 struct Target { BlockId block; uint32_t firstArg = 0, argCount = 0; };   // arguments in Function::pool
 
 struct Inst {
   Op op{};
   Cond cond{};                        // ICmp, FCmp
+  Region region{};                    // Load, Store
   Type type;                          // see ops.def
   ValueId result;                     // none when the op has no result
   uint32_t firstArg = 0, argCount = 0;       // operands in Function::pool

@@ -228,6 +228,8 @@ class Printer {
       value(f.pool[i.firstArg + k]);
     }
     if (hasAddressOffset(i.op)) offset(i.imm);
+    if (i.region == Region::Header) out += " header";
+    if (i.region == Region::Scalar) out += " scalar";
     if (hasTrailingNumber(i.op)) {
       separate();
       out += std::to_string(i.imm);
@@ -660,6 +662,7 @@ class Parser {
       }
     }
     if (hasAddressOffset(i.op)) i.imm = offset();
+    if (i.op == Op::Load || i.op == Op::Store) i.region = keyword("header") ? Region::Header : keyword("scalar") ? Region::Scalar : Region::Any;
     i.firstTarget = uint32_t(fn->targets.size());
     i.targetCount = uint32_t(targets.size());
     fn->targets.insert(fn->targets.end(), targets.begin(), targets.end());

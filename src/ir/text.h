@@ -17,7 +17,7 @@
 //   iconst i64 -5                  fconst f32 1.5     fconst f64 0x7ff8000000000000 (the bits)
 //   symaddr @x + 8                 slotaddr s0        context      framePtr and the like: no operands
 //   iadd i64 %0, %1                icmp slt i64 %0, %1             sext i64 %2 (the type of the result)
-//   load f32 %1 + 8                store i64 %2, %1 - 16           aadd i64 %2, %1 + 8
+//   load f32 %1 + 8                store i64 %2, %1 - 16 scalar    aadd i64 %2, %1 + 8     regions: header, scalar
 //   memcopy %1, %2, 64             memzero %1, 64                  prefetch %1 + 64
 //   lane f32 %3, 2                 setlane f32x8 %3, %4, 2
 //   call i64 @F(%1, %2)            call @G()                       callind f32 %1(%2)

@@ -205,7 +205,8 @@ class Numberer {
   }
 
   bool load(Inst& i) {
-    Access a = memory.access(f, f.arg(i, 0), i.imm, i.type.bytes());
+    Access a;
+    reads(memory, f, i, a);
     for (const Held& h : held)
       if (h.type == i.type && h.where.samePlace(a)) {
         replaced.set(i.result, h.value);
@@ -215,7 +216,8 @@ class Numberer {
     return true;
   }
   void store(const Inst& i) {
-    Access a = memory.access(f, f.arg(i, 1), i.imm, i.type.bytes());
+    Access a;
+    writes(memory, f, i, a);
     kill(a);
     hold({a, i.type, f.arg(i, 0)});
   }

@@ -35,6 +35,7 @@ class Hoister {
   uint32_t loop = 0;
   BlockId before;                    // its preheader, once there is something to move
   std::vector<Access> written;
+  std::vector<ValueId> headers;      // pointers to headers of which a word is loaded before the loop
   bool calls = false;
 
   bool definedOutside(ValueId v) {
@@ -51,6 +52,7 @@ class Hoister {
   void hoistFrom(uint32_t l) {
     loop = l;
     before = {};
+    headers.clear();
     collectWrites();
     fromBeginning();
     const std::vector<BlockId> blocks = loops.loops[l].blocks;
@@ -88,7 +90,12 @@ class Hoister {
     if (i.op != Op::Load || !invariant(i)) return false;
     Access a;
     reads(memory, f, i, a);
-    return memory.safeToLoad(f, a) && unwritten(a);
+    return (memory.safeToLoad(f, a) || besideLoaded(a)) && unwritten(a);
+  }
+
+  // Another word of a header of which one has been loaded before the loop.
+  bool besideLoaded(const Access& a) {
+    return a.region == Region::Header && !a.direct && std::find(headers.begin(), headers.end(), a.pointer) != headers.end();
   }
 
   // The stretch that every entry of the loop runs through.
@@ -103,6 +110,7 @@ class Hoister {
           Access a;
           reads(memory, f, i, a);
           moves = unwritten(a);
+          if (moves && a.region == Region::Header && !a.direct) headers.push_back(a.pointer);
         }
         if (!moves && hasEffect(i.op, 'T') && nothingHappened) moves = invariant(i);
         if (moves) {

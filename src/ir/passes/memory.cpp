@@ -84,6 +84,7 @@ Access Memory::access(const Function& f, ValueId pointer, int64_t offset, uint64
 }
 
 bool Memory::mayOverlap(const Access& a, const Access& b) const {
+  if (a.region != b.region && a.region != Region::Any && b.region != Region::Any) return false;
   if (!a.direct && !b.direct && a.pointer == b.pointer) return overlap(a, b);
   if (a.root == Access::Unknown || b.root == Access::Unknown) {
     const Access& known = a.root == Access::Unknown ? b : a;
@@ -104,6 +105,7 @@ bool Memory::sharedWithCalls(const Access& a) const {
 }
 
 bool Memory::safeToLoad(const Function& f, const Access& a) const {
+  if (a.region == Region::Header && !a.direct && a.offset >= 0 && f.values[a.pointer.index].paramOf == BlockId(0)) return true;
   if (!a.direct || a.offset < 0) return false;
   uint64_t end = uint64_t(a.offset) + a.size;
   if (a.root == Access::Slot) return end <= f.slots[a.rootId].size;
@@ -114,7 +116,10 @@ bool Memory::safeToLoad(const Function& f, const Access& a) const {
 
 bool writes(const Memory& m, const Function& f, const Inst& i, Access& a) {
   switch (i.op) {
-    case Op::Store: a = m.access(f, f.arg(i, 1), i.imm, i.type.bytes()); return true;
+    case Op::Store:
+      a = m.access(f, f.arg(i, 1), i.imm, i.type.bytes());
+      a.region = i.region;
+      return true;
     case Op::MemCopy: case Op::MemZero: a = m.access(f, f.arg(i, 0), 0, uint64_t(i.imm)); return true;
     default: return false;
   }
@@ -122,7 +127,10 @@ bool writes(const Memory& m, const Function& f, const Inst& i, Access& a) {
 
 bool reads(const Memory& m, const Function& f, const Inst& i, Access& a) {
   switch (i.op) {
-    case Op::Load: a = m.access(f, f.arg(i, 0), i.imm, i.type.bytes()); return true;
+    case Op::Load:
+      a = m.access(f, f.arg(i, 0), i.imm, i.type.bytes());
+      a.region = i.region;
+      return true;
     case Op::MemCopy: a = m.access(f, f.arg(i, 1), 0, uint64_t(i.imm)); return true;
     default: return false;
   }

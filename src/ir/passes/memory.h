@@ -1,6 +1,6 @@
 // Which accesses to memory may touch the same bytes. An address is a pointer value with constants added to it; behind it stands
 // a root: a slot, a data symbol, or something unknown. Different slots and symbols lie apart; a slot whose address nobody was given
-// (it is only loaded from and stored to) lies apart from everything unknown.
+// (it is only loaded from and stored to) lies apart from everything unknown. Lowering's regions (ir.h) keep headers and scalars apart.
 #pragma once
 #include "ir/passes/edit.h"
 
@@ -10,6 +10,7 @@ struct Access {
   enum Root : uint8_t { Unknown, Slot, Symbol };
   Root root = Unknown;
   bool direct = false;       // offset counts from the root itself; otherwise from `pointer`
+  Region region = Region::Any;
   uint32_t rootId = 0;       // the slot or symbol
   ValueId pointer;           // when not direct
   int64_t offset = 0;
@@ -29,7 +30,7 @@ class Memory {
   // Can a callee, another thread or the kernel write there?
   bool sharedWithCalls(const Access&) const;
   bool escapes(uint32_t slot) const { return escaped[slot]; }
-  // Does the whole access certainly lie in a slot or data object, so that loading cannot fault?
+  // Does the whole access certainly lie in a slot, a data object or a header that the caller passed, so that loading cannot fault?
   bool safeToLoad(const Function&, const Access&) const;
 
  private:

@@ -62,7 +62,7 @@ std::vector<std::string> passesFor(Tier tier) {
   if (tier == Tier::Debug) return {"mem2reg", "dce", "simdwidth", "tidy"};
   return {"sroa", "mem2reg", "fold", "cfg", "dce",              // small bodies before inlining
           "inline", "sroa", "mem2reg", "fold", "cfg", "gvn",    // what inlining has brought together
-          "checks", "fold", "cfg", "rotate", "licm", "gvn", "checks", "licm",
+          "checks", "fold", "cfg", "rotate", "cfg", "licm", "gvn", "checks", "licm",
           "strength", "fold", "dse", "dce", "cfg", "simdwidth", "dce", "tidy"};
 }
 
