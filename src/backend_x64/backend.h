@@ -10,6 +10,7 @@ namespace mica::x64 {
 struct CompileOptions {
   bool checkAllocation = false;        // run the allocator's independent checker
   std::string* dump = nullptr;         // machine IR after selection and after allocation, for people
+  std::string* listing = nullptr;      // the instructions as assembly text, each run of them with its place in the source
 };
 
 // Adds the symbols to the module that compiled functions may call: Trap.Raise(kind, a, b, c).

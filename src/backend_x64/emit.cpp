@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "backend_x64/abi.h"
+#include "backend_x64/disasm_names.h"
 #include "backend_x64/encoder.h"
 #include "backend_x64/target.h"
 #include "ir/parallel_move.h"
@@ -39,7 +40,8 @@ bool keepsFlags(uint16_t op) {
 
 class Emitter {
  public:
-  Emitter(const mir::Function& function, const ir::Function& source, uint32_t trap) : f(function), irFunction(source), trapSymbol(trap) {}
+  Emitter(const mir::Function& function, const ir::Function& source, uint32_t trap, Listing* l)
+      : f(function), irFunction(source), trapSymbol(trap), listing(l) {}
 
   bool run(elf::ObjectFunction& out, std::string& error) {
     if (!layFrame()) {
@@ -69,6 +71,7 @@ class Emitter {
   const mir::Function& f;
   const ir::Function& irFunction;
   const uint32_t trapSymbol;
+  Listing* const listing;
   CodeBuffer code;
   std::vector<Label> labels, constantLabels;
   std::vector<mir::BlockId> order;             // the blocks that are emitted
@@ -81,6 +84,24 @@ class Emitter {
   std::vector<elf::LineEntry> lines;
   uint32_t placeNow = NoPlace - 1;
   bool hasLoops = false;
+
+  // Everything goes out by these, so that a listing sees it.
+  void put(Mnemonic m, const Operands& operands) {
+    emit(code, m, operands);
+    if (listing) listing->line("  " + instructionText(m, operands), placeNow);
+  }
+  void jump(Label to) {
+    code.jump(to);
+    if (listing) listing->line("  jmp L" + std::to_string(to.index), placeNow);
+  }
+  void jumpIf(Cond c, Label to) {
+    code.jumpIf(c, to);
+    if (listing) listing->line(std::string("  j") + conditionName(c) + " L" + std::to_string(to.index), placeNow);
+  }
+  void bind(Label l) {
+    code.bind(l);
+    if (listing) listing->line("L" + std::to_string(l.index) + ":", NoPlace);
+  }
 
   // the frame
   std::vector<PReg> saved;
@@ -119,33 +140,34 @@ class Emitter {
   void prologue() {
     note(irFunction.place);
     if (irFunction.entry) {                    // nobody called: the parameter is the stack pointer, and the chain of frames ends here
-      emit(code, Mnemonic::Mov, {rdi, rsp});
-      emit(code, Mnemonic::Xor, {gpr(Rbp, 32), gpr(Rbp, 32)});
-      emit(code, Mnemonic::And, {rsp, -16});
-      emit(code, Mnemonic::Push, {rbp});
+      put(Mnemonic::Mov, {rdi, rsp});
+      put(Mnemonic::Xor, {gpr(Rbp, 32), gpr(Rbp, 32)});
+      put(Mnemonic::And, {rsp, -16});
+      put(Mnemonic::Push, {rbp});
     }
-    emit(code, Mnemonic::Push, {rbp});
-    emit(code, Mnemonic::Mov, {rbp, rsp});
-    for (PReg r : saved) emit(code, Mnemonic::Push, {gpr(r)});
+    put(Mnemonic::Push, {rbp});
+    put(Mnemonic::Mov, {rbp, rsp});
+    for (PReg r : saved) put(Mnemonic::Push, {gpr(r)});
     if (frameSize >= PageSize) {               // touch each page in order, so that the guard page is met and not stepped over
       Label loop;
-      emit(code, Mnemonic::Mov, {gpr(R11, 32), int64_t(frameSize / PageSize)});
-      loop = code.here();
-      emit(code, Mnemonic::Sub, {rsp, int64_t(PageSize)});
-      emit(code, Mnemonic::Test, {Mem::at(rsp).sized(64), rsp});
-      emit(code, Mnemonic::Sub, {gpr(R11, 32), 1});
-      code.jumpIf(Cond::Ne, loop);
+      put(Mnemonic::Mov, {gpr(R11, 32), int64_t(frameSize / PageSize)});
+      loop = code.newLabel();
+      bind(loop);
+      put(Mnemonic::Sub, {rsp, int64_t(PageSize)});
+      put(Mnemonic::Test, {Mem::at(rsp).sized(64), rsp});
+      put(Mnemonic::Sub, {gpr(R11, 32), 1});
+      jumpIf(Cond::Ne, loop);
     }
-    if (frameSize % PageSize) emit(code, Mnemonic::Sub, {rsp, int64_t(frameSize % PageSize)});
-    if (fromRsp()) emit(code, Mnemonic::And, {rsp, -int64_t(alignment)});
+    if (frameSize % PageSize) put(Mnemonic::Sub, {rsp, int64_t(frameSize % PageSize)});
+    if (fromRsp()) put(Mnemonic::And, {rsp, -int64_t(alignment)});
   }
 
   void epilogue() {
-    if (!saved.empty() && (frameSize || fromRsp())) emit(code, Mnemonic::Lea, {rsp, Mem::at(rbp, -int64_t(saved.size()) * 8)});
-    else if (frameSize || fromRsp()) emit(code, Mnemonic::Mov, {rsp, rbp});
-    for (size_t k = saved.size(); k-- > 0;) emit(code, Mnemonic::Pop, {gpr(saved[k])});
-    emit(code, Mnemonic::Pop, {rbp});
-    emit(code, Mnemonic::Ret, {});
+    if (!saved.empty() && (frameSize || fromRsp())) put(Mnemonic::Lea, {rsp, Mem::at(rbp, -int64_t(saved.size()) * 8)});
+    else if (frameSize || fromRsp()) put(Mnemonic::Mov, {rsp, rbp});
+    for (size_t k = saved.size(); k-- > 0;) put(Mnemonic::Pop, {gpr(saved[k])});
+    put(Mnemonic::Pop, {rbp});
+    put(Mnemonic::Ret, {});
   }
 
   // Blocks that only jump are left out; jumps to them go where they go.
@@ -191,7 +213,7 @@ class Emitter {
       code.align(32);
       hasLoops = true;
     }
-    code.bind(labels[id.index]);
+    bind(labels[id.index]);
     uint32_t next = position + 1 < order.size() ? order[position + 1].index : NoPlace;
     for (size_t k = 0; k < b.insts.size(); ++k) instruction(b, k, next);
   }
@@ -251,25 +273,25 @@ class Emitter {
     ops.mask = i.mask;
     ops.zeroing = i.zeroing;
     ops.lock = i.locked;
-    emit(code, Mnemonic(i.op - mir::FirstTarget), ops);
+    put(Mnemonic(i.op - mir::FirstTarget), ops);
   }
 
   void moveLoc(Loc to, Loc from, const mir::VRegInfo& info) {
     if (info.cls == mir::RegClass::Int) {
       Operand t = to.isReg() ? Operand(gpr(to.index)) : Operand(spillMem(to.index, 64));
       Operand s = from.isReg() ? Operand(gpr(from.index)) : Operand(spillMem(from.index, 64));
-      emit(code, Mnemonic::Mov, {t, s});
+      put(Mnemonic::Mov, {t, s});
       return;
     }
     unsigned bits = std::max<unsigned>(128, info.size * 8u);
     if (to.isReg() && from.isReg()) {
-      emit(code, Mnemonic::Vmovaps, {regOf(PReg(to.index), bits), regOf(PReg(from.index), bits)});
+      put(Mnemonic::Vmovaps, {regOf(PReg(to.index), bits), regOf(PReg(from.index), bits)});
       return;
     }
     Mnemonic m = info.size == 8 ? Mnemonic::Vmovsd : Mnemonic::Vmovups;
     unsigned memBits = info.size * 8u;
-    if (to.isReg()) emit(code, m, {regOf(PReg(to.index), bits), spillMem(from.index, memBits)});
-    else emit(code, m, {spillMem(to.index, memBits), regOf(PReg(from.index), bits)});
+    if (to.isReg()) put(m, {regOf(PReg(to.index), bits), spillMem(from.index, memBits)});
+    else put(m, {spillMem(to.index, memBits), regOf(PReg(from.index), bits)});
   }
 
   bool flagsDead(const mir::Block& b, size_t at) const {
@@ -287,14 +309,14 @@ class Emitter {
     note(i.place);
     switch (i.op) {
       case mir::Move: return moveLoc(operand(i, 0).loc, operand(i, 1).loc, f.vregs[operand(i, 0).reg.index]);
-      case mir::Swap: return emit(code, Mnemonic::Xchg, {regAt(i, 0, 64), regAt(i, 1, 64)});
+      case mir::Swap: return put(Mnemonic::Xchg, {regAt(i, 0, 64), regAt(i, 1, 64)});
       case PJump:
-        if (target(b, 0) != next) code.jump(labels[target(b, 0)]);
+        if (target(b, 0) != next) jump(labels[target(b, 0)]);
         return;
       case PBranch: return branch(i, b, next);
       case PSwitch: return switchOn(i, b);
       case PRet:
-        if (irFunction.entry) emit(code, Mnemonic::Ud2, {});
+        if (irFunction.entry) put(Mnemonic::Ud2, {});
         else epilogue();
         return;
       case PTrapIf: {
@@ -308,18 +330,18 @@ class Emitter {
         Label skip = code.newLabel();
         jumpOn(negate(FlagCond{Cond(i.cond), Parity(i.extra & 3)}), skip);
         moveLoc(operand(i, 0).loc, operand(i, 2).loc, f.vregs[operand(i, 0).reg.index]);
-        code.bind(skip);
+        bind(skip);
         return;
       }
-      case PCall: return emit(code, Mnemonic::Call, {SymbolTarget{i.extra}});
-      case PCallInd: return emit(code, Mnemonic::Call, {rax});
-      case PSyscall: return emit(code, Mnemonic::Syscall, {});
+      case PCall: return put(Mnemonic::Call, {SymbolTarget{i.extra}});
+      case PCallInd: return put(Mnemonic::Call, {rax});
+      case PSyscall: return put(Mnemonic::Syscall, {});
       case PSpawn: return spawn();
       case PCpuLevel: return cpuLevel();
       case PZeroReg: {
         Reg r = regAt(i, 0, 32);
-        if (flagsDead(b, at)) emit(code, Mnemonic::Xor, {r, r});
-        else emit(code, Mnemonic::Mov, {r, 0});
+        if (flagsDead(b, at)) put(Mnemonic::Xor, {r, r});
+        else put(Mnemonic::Mov, {r, 0});
         return;
       }
       default: return plain(i);
@@ -329,16 +351,16 @@ class Emitter {
   // Jumps to `to` on the condition and goes on otherwise.
   void jumpOn(FlagCond c, Label to) {
     switch (c.parity) {
-      case Parity::Ignored: code.jumpIf(c.cond, to); break;
+      case Parity::Ignored: jumpIf(c.cond, to); break;
       case Parity::OrSet:
-        code.jumpIf(Cond::P, to);
-        code.jumpIf(c.cond, to);
+        jumpIf(Cond::P, to);
+        jumpIf(c.cond, to);
         break;
       case Parity::AndClear: {
         Label skip = code.newLabel();
-        code.jumpIf(Cond::P, skip);
-        code.jumpIf(c.cond, to);
-        code.bind(skip);
+        jumpIf(Cond::P, skip);
+        jumpIf(c.cond, to);
+        bind(skip);
       }
     }
   }
@@ -347,12 +369,12 @@ class Emitter {
     FlagCond c{Cond(i.cond), Parity(i.extra & 3)};
     uint32_t yes = target(b, 0), no = target(b, 1);
     if (yes == no) {
-      if (yes != next) code.jump(labels[yes]);
+      if (yes != next) jump(labels[yes]);
     } else if (yes == next) {
       jumpOn(negate(c), labels[no]);
     } else {
       jumpOn(c, labels[yes]);
-      if (no != next) code.jump(labels[no]);
+      if (no != next) jump(labels[no]);
     }
   }
 
@@ -360,16 +382,17 @@ class Emitter {
     Label table = code.newLabel();
     tables.push_back({table, i.extra, uint32_t(&b - f.blocks.data())});
     Reg index = regAt(i, 0, 64), base = regAt(i, 1, 64), to = regAt(i, 2, 64);
-    emit(code, Mnemonic::Lea, {base, Mem::ripLabel(table)});
-    emit(code, Mnemonic::Movsxd, {to, Mem::at(base).scaled(index, 4).sized(32)});
-    emit(code, Mnemonic::Add, {to, base});
-    emit(code, Mnemonic::Jmp, {to});
+    put(Mnemonic::Lea, {base, Mem::ripLabel(table)});
+    put(Mnemonic::Movsxd, {to, Mem::at(base).scaled(index, 4).sized(32)});
+    put(Mnemonic::Add, {to, base});
+    put(Mnemonic::Jmp, {to});
   }
 
   void jumpTables() {
     for (const Table& t : tables) {
       code.zerosTo(4);
-      code.bind(t.label);
+      bind(t.label);
+      if (listing) listing->line("  (jump table)", NoPlace);
       for (uint32_t s : f.tables[t.table].succs) code.labelDelta(labels[target(f.blocks[t.block], s)], t.label);
     }
   }
@@ -382,13 +405,14 @@ class Emitter {
     for (uint32_t k : bySize) {
       const std::string& bytes = f.constants[k].bytes;
       code.zerosTo(std::min<uint32_t>(16, uint32_t(bytes.size())));
-      code.bind(constantLabels[k]);
+      bind(constantLabels[k]);
       code.raw(bytes.data(), bytes.size());
+      if (listing) listing->line("  (constant of " + std::to_string(bytes.size()) + " bytes)", NoPlace);
     }
   }
 
   void trapStub(const Stub& s) {
-    code.bind(s.label);
+    bind(s.label);
     placeNow = NoPlace - 1;
     note(s.inst->place);
     trapCall(*s.inst);
@@ -412,17 +436,17 @@ class Emitter {
       internalError("x86-64: a trap's arguments need a spare slot");
     }};
     for (const mir::MoveStep& s : mir::orderMoves(moves, context)) {
-      if (s.kind == mir::MoveStep::Swap) emit(code, Mnemonic::Xchg, {gpr(s.to.index), gpr(s.from.index)});
+      if (s.kind == mir::MoveStep::Swap) put(Mnemonic::Xchg, {gpr(s.to.index), gpr(s.from.index)});
       else moveLoc(s.to, s.from, f.vregs[s.value.index]);
     }
     for (unsigned k = 0; k < 3; ++k) {
       if (k < t.count && !t.details[k].isImm) continue;
       int64_t value = k < t.count ? t.details[k].imm : 0;
-      if (value == 0) emit(code, Mnemonic::Xor, {gpr(places[k], 32), gpr(places[k], 32)});
-      else emit(code, Mnemonic::Mov, {gpr(places[k]), value});
+      if (value == 0) put(Mnemonic::Xor, {gpr(places[k], 32), gpr(places[k], 32)});
+      else put(Mnemonic::Mov, {gpr(places[k]), value});
     }
-    emit(code, Mnemonic::Mov, {gpr(Rdi, 32), t.kind});
-    emit(code, Mnemonic::Call, {SymbolTarget{trapSymbol}});
+    put(Mnemonic::Mov, {gpr(Rdi, 32), t.kind});
+    put(Mnemonic::Call, {SymbolTarget{trapSymbol}});
   }
 
   // clone(flags rdi, stack rsi, parent's tid rdx, child's tid r10); function r9, its argument r8, context rbx. The child starts with
@@ -430,20 +454,20 @@ class Emitter {
   void spawn() {
     constexpr int Clone = 56, Exit = 60;
     Label parent = code.newLabel();
-    emit(code, Mnemonic::Mov, {gpr(Rax, 32), Clone});
-    emit(code, Mnemonic::Syscall, {});
-    emit(code, Mnemonic::Test, {rax, rax});
-    code.jumpIf(Cond::Ne, parent);
-    emit(code, Mnemonic::And, {rsp, -16});
-    emit(code, Mnemonic::Mov, {r15, rbx});
-    emit(code, Mnemonic::Xor, {gpr(Rbp, 32), gpr(Rbp, 32)});
-    emit(code, Mnemonic::Mov, {rdi, r8});
-    emit(code, Mnemonic::Call, {r9});
-    emit(code, Mnemonic::Xor, {gpr(Rdi, 32), gpr(Rdi, 32)});
-    emit(code, Mnemonic::Mov, {gpr(Rax, 32), Exit});
-    emit(code, Mnemonic::Syscall, {});
-    emit(code, Mnemonic::Ud2, {});
-    code.bind(parent);
+    put(Mnemonic::Mov, {gpr(Rax, 32), Clone});
+    put(Mnemonic::Syscall, {});
+    put(Mnemonic::Test, {rax, rax});
+    jumpIf(Cond::Ne, parent);
+    put(Mnemonic::And, {rsp, -16});
+    put(Mnemonic::Mov, {r15, rbx});
+    put(Mnemonic::Xor, {gpr(Rbp, 32), gpr(Rbp, 32)});
+    put(Mnemonic::Mov, {rdi, r8});
+    put(Mnemonic::Call, {r9});
+    put(Mnemonic::Xor, {gpr(Rdi, 32), gpr(Rdi, 32)});
+    put(Mnemonic::Mov, {gpr(Rax, 32), Exit});
+    put(Mnemonic::Syscall, {});
+    put(Mnemonic::Ud2, {});
+    bind(parent);
   }
 
   // rsi := 1 for AVX2, FMA, BMI and the like with the system's support, 2 for AVX-512 F, BW, DQ, VL too, else 0.
@@ -455,42 +479,43 @@ class Emitter {
     Reg a = gpr(Rax, 32), b = gpr(Rbx, 32), c = gpr(Rcx, 32), result = gpr(Rsi, 32), xcr0 = gpr(Rdi, 32);
     Label end = code.newLabel();
     auto leaf = [&](int64_t n) {
-      emit(code, Mnemonic::Mov, {a, n});
-      emit(code, Mnemonic::Xor, {c, c});
-      emit(code, Mnemonic::Cpuid, {});
+      put(Mnemonic::Mov, {a, n});
+      put(Mnemonic::Xor, {c, c});
+      put(Mnemonic::Cpuid, {});
     };
     auto require = [&](Reg r, int64_t bits) {
-      emit(code, Mnemonic::And, {r, bits});
-      emit(code, Mnemonic::Cmp, {r, bits});
-      code.jumpIf(Cond::Ne, end);
+      put(Mnemonic::And, {r, bits});
+      put(Mnemonic::Cmp, {r, bits});
+      jumpIf(Cond::Ne, end);
     };
-    emit(code, Mnemonic::Xor, {result, result});
+    put(Mnemonic::Xor, {result, result});
     leaf(0);
-    emit(code, Mnemonic::Cmp, {a, 7});
-    code.jumpIf(Cond::B, end);
+    put(Mnemonic::Cmp, {a, 7});
+    jumpIf(Cond::B, end);
     leaf(1);
     require(c, Leaf1);
-    emit(code, Mnemonic::Xor, {c, c});
-    emit(code, Mnemonic::Xgetbv, {});
-    emit(code, Mnemonic::Mov, {xcr0, a});
+    put(Mnemonic::Xor, {c, c});
+    put(Mnemonic::Xgetbv, {});
+    put(Mnemonic::Mov, {xcr0, a});
     require(a, Avx);
     leaf(0x80000001);
     require(c, 1 << 5);                        // LZCNT
     leaf(7);
-    emit(code, Mnemonic::Mov, {a, b});
+    put(Mnemonic::Mov, {a, b});
     require(a, Leaf7);
-    emit(code, Mnemonic::Mov, {result, 1});
+    put(Mnemonic::Mov, {result, 1});
     require(b, Leaf7Level2);
     require(xcr0, Avx512);
-    emit(code, Mnemonic::Mov, {result, 2});
-    code.bind(end);
+    put(Mnemonic::Mov, {result, 2});
+    bind(end);
   }
 };
 
 }  // namespace
 
-bool emitFunction(const mir::Function& f, const ir::Function& source, uint32_t trapSymbol, elf::ObjectFunction& out, std::string& error) {
-  return Emitter(f, source, trapSymbol).run(out, error);
+bool emitFunction(const mir::Function& f, const ir::Function& source, uint32_t trapSymbol, elf::ObjectFunction& out, std::string& error,
+                  Listing* listing) {
+  return Emitter(f, source, trapSymbol, listing).run(out, error);
 }
 
 }  // namespace mica::x64

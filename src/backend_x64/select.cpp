@@ -94,6 +94,7 @@ void Selector::selectBlock(ir::BlockId id) {
   const ir::Block& b = f.blocks[id.index];
   reversed.clear();
   edges.clear();
+  coldCall = false;
   for (size_t k = b.insts.size(); k-- > 0;) {
     const ir::Inst& i = f.insts[b.insts[k].index];
     bool wanted = i.result && regs[i.result.index];
@@ -121,7 +122,7 @@ void Selector::selectBlock(ir::BlockId id) {
   block.succs = std::move(edges);
   const MirInst& last = block.insts.back();
   bool endsInTrap = last.op == PTrap || last.op == opOf(Mnemonic::Ud2);
-  block.cold = endsInTrap && id.index != 0;
+  block.cold = (endsInTrap || coldCall) && id.index != 0;
 }
 
 void Selector::flush() {

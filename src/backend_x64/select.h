@@ -103,6 +103,7 @@ class Selector {
   std::vector<uint32_t> blockOfValue, epochOf; // by IR value: where it is defined; how many writes come before it in its block
   std::vector<uint32_t> epochs;                // by IR instruction
   uint32_t blockNow = 0, epochNow = 0;
+  bool coldCall = false;                       // the block calls a function that is seldom called
   ir::PlaceId placeNow;
   std::vector<MirInst> sequence;               // of the IR instruction being selected, forwards
   std::vector<MirInst> reversed;               // the block's instructions so far, backwards

@@ -315,7 +315,8 @@ void Selector::selectCall(const ir::Inst& i) {
   std::vector<ArgPlace> places;
   uint32_t bytes = placeArgs(types, places);
   out->outgoingBytes = std::max(out->outgoingBytes, (bytes + 15) / 16 * 16);
-  out->hasCalls = true;
+  if (!first && module.symbols[i.symbol.index].kind == ir::SymbolKind::Function)
+    coldCall |= module.functions[module.symbols[i.symbol.index].index].cold;
   for (size_t k = 0; k < types.size(); ++k) {
     if (places[k].reg != mir::NoReg) continue;
     Addr a;

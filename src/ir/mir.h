@@ -148,7 +148,6 @@ struct Function {
   std::vector<Constant> constants;
   std::vector<ir::Slot> slots;    // the IR function's, then those that selection made
   uint32_t outgoingBytes = 0;     // the largest area of stack arguments of its calls
-  bool hasCalls = false;
 
   // after allocation
   std::vector<SpillSlot> spillSlots;

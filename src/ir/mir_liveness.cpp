@@ -89,6 +89,16 @@ class Analyser {
     return a == b;
   }
 
+  bool inEveryIteration(BlockId b, const Loop& loop) const {
+    if (f.blocks[b.index].cold) return false;
+    uint32_t head = live.orderOf[loop.head.index];
+    for (BlockId p : f.blocks[loop.head.index].preds) {
+      uint32_t latch = live.orderOf[p.index];
+      if (latch >= head && dominates(head, latch) && !dominates(live.orderOf[b.index], latch)) return false;
+    }
+    return true;
+  }
+
   // Loops from the inside out: heads are visited in reverse order, so that inner loops exist when an outer one is walked.
   void findLoops() {
     live.loopOf.assign(f.blocks.size(), NoLoop);
@@ -262,9 +272,8 @@ class Analyser {
         if (!ops[k].isDef) revive(ops[k].reg);
     }
     for (unsigned c = 0; c < ClassCount; ++c) most[c] = std::max(most[c], count[c]);
-    f.hasCalls |= hasCall;
     for (uint32_t l = live.loopOf[id.index]; l != NoLoop; l = live.loops[l].parent) {
-      live.loops[l].hasCall |= hasCall;
+      live.loops[l].hasCall |= hasCall && inEveryIteration(id, live.loops[l]);
       for (unsigned c = 0; c < ClassCount; ++c) live.loops[l].pressure[c] = std::max(live.loops[l].pressure[c], most[c]);
     }
   }

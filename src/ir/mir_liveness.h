@@ -24,7 +24,7 @@ struct Loop {
   BlockId head;
   uint32_t parent = NoLoop;
   uint32_t depth = 1;
-  bool hasCall = false;
+  bool hasCall = false;                 // in every iteration
   uint32_t pressure[ClassCount] = {};   // the most values live at once, anywhere in the loop
 };
 

@@ -33,6 +33,7 @@ AllocationStats Allocator::run() {
   prepareHints();
   for (BlockId b : live.order) processBlock(b);
   collectEdgeMoves();
+  placeStores();
   assignSlots();
   rebuildBlocks();
   insertEdgeMoves();
@@ -99,6 +100,7 @@ void Allocator::scanBlock(BlockId id) {
 
 void Allocator::processBlock(BlockId id) {
   Block& b = f.blocks[id.index];
+  blockNow = id;
   scanBlock(id);
   enterBlock(id);
   out = &output[id.index];
@@ -129,6 +131,8 @@ void Allocator::settle(VReg v, PReg r) {
 void Allocator::drop(VReg v) {
   PReg r = regOf[v.index];
   former.push_back({v, r});
+  PReg before = formerReg(v);
+  if (before != NoReg && nextUse[v.index] != Never && !isRemat(v)) sites.push_back({v, blockNow, uint32_t(out->size()), before});
   occupied &= ~bit(r);
   regOf[v.index] = NoReg;
 }

@@ -11,7 +11,7 @@ namespace mica::mir {
 // What has to move on each edge, with spill slots still numbered like their values.
 void Allocator::collectEdgeMoves() {
   RegSet all = (t.allocatable[0] | t.allocatable[1]) & (f.usedRegs | ~t.calleeSaved);
-  std::vector<bool> isParam(f.vregs.size());
+  std::vector<bool> isParam(f.vregs.size()), inEntry(f.vregs.size());
   for (BlockId id : live.order) {
     Block& b = f.blocks[id.index];
     RegSet held = 0;
@@ -38,12 +38,50 @@ void Allocator::collectEdgeMoves() {
       for (const Held& h : entry[e.to.index])
         if (!isParam[h.reg.index]) add(h.reg, h.reg, Loc::reg(h.at));
       for (VReg p : to.params) isParam[p.index] = false;
+      for (const Held& h : entry[e.to.index]) inEntry[h.reg.index] = true;
+      const std::vector<LiveIn>& liveThere = live.liveIn[e.to.index];
+      for (const Held& h : exit[id.index]) {
+        if (inEntry[h.reg.index] || isRemat(h.reg)) continue;
+        auto l = std::lower_bound(liveThere.begin(), liveThere.end(), h.reg, [](const LiveIn& a, VReg v) { return a.reg < v; });
+        if (l != liveThere.end() && l->reg == h.reg) edgeSites.push_back({h.reg, uint32_t(edgeMoves.size()), h.at});
+      }
+      for (const Held& h : entry[e.to.index]) inEntry[h.reg.index] = false;
       for (size_t k = 0; k < to.params.size(); ++k)
         if (to.paramLocs[k].kind != Loc::None) add(e.args[k], e.args[k], to.paramLocs[k]);
-      if (!moves.moves.empty()) edgeMoves.push_back(std::move(moves));
+      edgeMoves.push_back(std::move(moves));
     }
     for (const Held& h : exit[id.index]) regOf[h.reg.index] = NoReg;
   }
+}
+
+double Allocator::frequency(BlockId b) const {
+  double f10 = 1;
+  for (uint32_t d = 0; d < f.blocks[b.index].loopDepth && d < 30; ++d) f10 *= 8;
+  return f.blocks[b.index].cold ? f10 / 1000 : f10;
+}
+
+// Decides for each spilled value where it is stored.
+void Allocator::placeStores() {
+  std::vector<double> atSites(f.vregs.size(), 0), atDef(f.vregs.size(), 0);
+  for (const Site& s : sites) atSites[s.reg.index] += frequency(s.block);
+  for (const EdgeSite& s : edgeSites) {
+    const EdgeMoves& e = edgeMoves[s.edge];
+    atSites[s.reg.index] += std::min(frequency(e.from), frequency(f.blocks[e.from.index].succs[e.succ].to));
+  }
+  storedAtSites.assign(f.vregs.size(), false);
+  auto decide = [&](VReg v, BlockId b) { storedAtSites[v.index] = spilled[v.index] && atSites[v.index] < frequency(b); };
+  for (BlockId id : live.order) {
+    const Block& b = f.blocks[id.index];
+    for (size_t k = 0; k < b.params.size(); ++k)
+      if (b.paramLocs[k].isReg()) decide(b.params[k], id);
+    for (const Inst& i : b.insts) {
+      const Operand* ops = f.operandsOf(i);
+      for (unsigned k = 0; k < i.operandCount; ++k)
+        if (ops[k].isDef) decide(ops[k].reg, id);
+    }
+  }
+  for (const EdgeSite& s : edgeSites)
+    if (storedAtSites[s.reg.index]) edgeMoves[s.edge].moves.push_back({Loc::reg(s.at), homeSlot(s.reg), s.reg, nullptr});
 }
 
 // For each spilled value the stretch of the order that covers its life.
@@ -130,6 +168,9 @@ Loc Allocator::finalLoc(Loc l) const {
 
 // Final locations, stores behind the definitions of spilled values, and copies vanish.
 void Allocator::rebuildBlocks() {
+  std::vector<std::vector<const Site*>> sitesOf(f.blocks.size());
+  for (const Site& s : sites)
+    if (storedAtSites[s.reg.index]) sitesOf[s.block.index].push_back(&s);
   for (BlockId id : live.order) {
     Block& b = f.blocks[id.index];
     std::vector<Inst> insts;
@@ -140,9 +181,15 @@ void Allocator::rebuildBlocks() {
     ir::PlaceId firstPlace = b.insts.empty() ? ir::PlaceId() : b.insts[0].place;
     for (size_t k = 0; k < b.params.size(); ++k) {
       b.paramLocs[k] = finalLoc(b.paramLocs[k]);
-      if (b.paramLocs[k].isReg() && spilled[b.params[k].index]) store(b.params[k], b.paramLocs[k], firstPlace);
+      if (b.paramLocs[k].isReg() && spilled[b.params[k].index] && !storedAtSites[b.params[k].index]) store(b.params[k], b.paramLocs[k], firstPlace);
     }
-    for (const Inst& i : output[id.index]) {
+    size_t nextSite = 0;
+    for (uint32_t n = 0; n < output[id.index].size(); ++n) {
+      const Inst& i = output[id.index][n];
+      for (; nextSite < sitesOf[id.index].size() && sitesOf[id.index][nextSite]->index == n; ++nextSite) {
+        const Site& s = *sitesOf[id.index][nextSite];
+        store(s.reg, Loc::reg(s.at), i.place);
+      }
       for (unsigned k = 0; k < i.operandCount; ++k) {
         Operand& o = f.operands[i.firstOperand + k];
         o.loc = finalLoc(o.loc);
@@ -151,7 +198,7 @@ void Allocator::rebuildBlocks() {
       if (i.op == Move || i.op == Swap || i.remat) continue;
       for (unsigned k = 0; k < i.operandCount; ++k) {
         const Operand o = f.operands[i.firstOperand + k];
-        if (o.isDef && spilled[o.reg.index]) store(o.reg, o.loc, i.place);
+        if (o.isDef && spilled[o.reg.index] && !storedAtSites[o.reg.index]) store(o.reg, o.loc, i.place);
       }
     }
     b.insts = std::move(insts);

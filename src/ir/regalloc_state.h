@@ -85,11 +85,22 @@ class Allocator {
   std::vector<uint32_t> votes, votedIn;    // by register: in how many predecessors' registers it is
   std::vector<PReg> vote;
 
+  // Where a value that lives on leaves its register. Its slot must be right from there on: by a store at each such site or by one
+  // behind the definition, whichever is executed more rarely.
+  struct Site { VReg reg; BlockId block; uint32_t index; PReg at; };            // in front of output[block][index]
+  struct EdgeSite { VReg reg; uint32_t edge; PReg at; };                        // in edgeMoves[edge]
+  std::vector<Site> sites;
+  std::vector<EdgeSite> edgeSites;
+  std::vector<bool> storedAtSites;         // by register
+  BlockId blockNow;
+
   // regalloc_finish.cpp
   struct EdgeMoves { BlockId from; uint32_t succ; std::vector<PendingMove> moves; RegSet free; };
   std::vector<EdgeMoves> edgeMoves;
   std::vector<uint32_t> slotOf;            // by register
   void collectEdgeMoves();
+  void placeStores();
+  double frequency(BlockId) const;
   void assignSlots();
   void insertEdgeMoves();
   void rebuildBlocks();

@@ -67,7 +67,7 @@ int explain(const BuildOptions& options, const std::string& function, const std:
       if (stage != "asm") { std::fputs(ir::print(module, f).c_str(), stdout); continue; }
       std::string dump, error;
       x64::CompileOptions o;
-      o.dump = &dump;
+      o.listing = &dump;
       elf::ObjectFunction out;
       if (!x64::compileFunction(module, f, o, out, &error)) { std::fprintf(stderr, "mica: %s\n", error.c_str()); return 1; }
       std::printf("%s:\n%s\n", name.c_str(), dump.c_str());

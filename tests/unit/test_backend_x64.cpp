@@ -521,6 +521,21 @@ TEST_CASE("x64: the product's register tile spills nothing in its loop") {
   }
 }
 
+TEST_CASE("x64: the listing shows instructions, labels, symbols by name and places") {
+  ir::Module m;
+  std::string error, listing;
+  REQUIRE(ir::parse("func @Twice(%0: i64) -> i64 { b0: %1 = call i64 @Other(%0) !a.mica:3:5 in Twice %2 = iadd i64 %1, %1 !a.mica:4:9 in Twice ret %2 }", m, error));
+  x64::prepareModule(m);
+  x64::CompileOptions options;
+  options.listing = &listing;
+  elf::ObjectFunction out;
+  REQUIRE(x64::compileFunction(m, m.functions[0], options, out, &error));
+  CHECK(contains(listing, "call Other"));
+  CHECK(contains(listing, "; a.mica:3:5"));
+  CHECK(contains(listing, "; a.mica:4:9"));
+  CHECK(contains(listing, "push rbp"));
+}
+
 TEST_CASE("x64: compile time grows with the function") {
   auto seconds = [](int n) {
     ir::Module m;
