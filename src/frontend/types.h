@@ -80,6 +80,7 @@ class TypeTable {
   const Type& get(TypeId t) const { return types[t.index]; }
   TypeId unmarked(TypeId t) const { return plain[t.index]; }                // without any `tracked`, all the way down
   bool same(TypeId a, TypeId b) const;                                      // unmarked and equal, or one is Error
+  bool hasError(TypeId t) const { return withErrors[t.index]; }             // an Error somewhere inside
   TypeId scalar(Kind k) const { return scalars[size_t(k)]; }
   TypeId tensor(TypeId element, std::vector<ExtentId> shape, bool onGpu = false);
   TypeId list(TypeId), set(TypeId), optional(TypeId), box(TypeId), array(TypeId, ExtentId), map(TypeId key, TypeId value), tuple(std::vector<TypeId>);

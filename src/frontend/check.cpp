@@ -1,0 +1,479 @@
+// The checker's road: modules, declarations, signatures, then the bodies. See check.h and checker.h.
+#include "frontend/check.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "frontend/checker.h"
+
+namespace mica {
+
+bool check(Context& context, Program& program, const CheckOptions& options) {
+  program.checker = std::make_shared<Checker>(context, program, options);
+  program.checker->run();
+  return !context.diagnostics.hasErrors();
+}
+
+Body* checkBody(Program& program, DeclId decl) { return program.checker->ensureBody(decl); }
+
+DeclId require(Program& program, std::string_view module, std::string_view name) {
+  Checker& c = *program.checker;
+  int index = c.modules.loadLibrary(module);
+  if (index < 0) {
+    for (size_t i = 0; i < c.modules.all().size(); i++) {
+      if (c.modules.get(uint32_t(i)).name == module && c.modules.get(uint32_t(i)).system) index = int(i);
+    }
+  }
+  if (index < 0) return {};
+  c.collectNewModules();
+  NameId id = c.context.names.find(name);
+  const Symbol* symbol = id ? c.find(uint32_t(index), id) : nullptr;
+  if (!symbol || symbol->kind != Symbol::Kind::Declaration) return {};
+  c.ensureSignature(symbol->decl);
+  return symbol->decl;
+}
+
+DeclId Program::find(std::string_view module, std::string_view name) const { return require(const_cast<Program&>(*this), module, name); }
+
+int checkCommand(const std::string& file, CheckOptions options) {
+  Context context;
+  Program program;
+  FileId id = context.sources.load(file, context.diagnostics);
+  if (id != 0 && !context.sources.file(id).broken) {
+    options.main = id;
+    check(context, program, options);
+  }
+  std::string messages = context.diagnostics.print(context.sources);
+  std::fputs(messages.c_str(), stderr);
+  return context.diagnostics.hasErrors() ? 1 : 0;
+}
+
+void Checker::run() {
+  modules.loadProgram(options.main);
+  modules.loadLibrary("Failures");
+  collectNewModules();
+  applySets();
+  // Indices, not iterators: checking may load modules and so add declarations.
+  for (uint32_t i = 0; i < program.decls.size(); i++) {
+    if (!program.decls[i].system || infos[i].module == 0) ensureSignature(DeclId{i});
+  }
+  for (AliasInfo& alias : aliases) {
+    if (modules.get(alias.module).system && alias.module != 0) continue;
+    TypeScope scope{alias.module, alias.id, &alias.generics, nullptr};
+    ensureGenerics(alias);
+    if (alias.state == DeclInfo::State::None) {
+      alias.state = DeclInfo::State::Working;
+      alias.type = resolveType(alias.syntax->alias, scope);
+      alias.state = DeclInfo::State::Done;
+    }
+  }
+  drainSignatures();
+  for (uint32_t i = 0; i < program.decls.size(); i++) {
+    if (!program.decls[i].system || infos[i].module == 0) checkRecursion(DeclId{i});
+  }
+  NameId mainName = context.names.find("Main");
+  const Symbol* main = mainName ? find(0, mainName) : nullptr;
+  if (main && main->kind == Symbol::Kind::Declaration) program.main = main->decl;
+  if (program.main) {
+    Decl& d = program.get(program.main);
+    if (d.kind != DeclKind::Function) context.diagnostics.error(d.place, "`Main` must be a function");
+    else if (!d.params.empty() || kindOfResult(d)) context.diagnostics.error(d.place, "`Main` takes nothing and answers nothing").note("write `func Main` or `func Main fails any`");
+    else if (!d.typeParams.empty() || !d.extentParams.empty()) context.diagnostics.error(d.place, "`Main` cannot be generic");
+  } else if (options.needMain && !context.diagnostics.hasErrors()) {
+    context.diagnostics.error(Span{Place{options.main, 1, 1}, 1}, "this program has no `func Main`").note("a program begins with `func Main`");
+  }
+  for (uint32_t i = 0; i < program.decls.size(); i++) {
+    if (!program.decls[i].system || infos[i].module == 0) ensureBody(DeclId{i});
+  }
+}
+
+bool Checker::kindOfResult(const Decl& d) const { return d.result && types.get(d.result).kind != Kind::Unit && types.get(d.result).kind != Kind::Error && types.get(d.result).kind != Kind::Never; }
+
+// ---- collecting ----
+
+void Checker::collectNewModules() {
+  // All imports are resolved before: a module's symbols of kind Module exist already.
+  while (collected < modules.all().size()) {
+    collect(collected);
+    collected++;
+  }
+}
+
+void Checker::collect(uint32_t module) {
+  SourceModule& m = modules.get(module);
+  program.modules.push_back(m.name);
+  for (const ast::Decl* d : m.syntax->declarations) declare(module, d);
+}
+
+void Checker::declare(uint32_t module, const ast::Decl* syntax) {
+  SourceModule& m = modules.get(module);
+  if (syntax->kind == ast::DeclKind::Import) return;
+  Decl d;
+  switch (syntax->kind) {
+    case ast::DeclKind::Const: d.kind = DeclKind::Constant; break;
+    case ast::DeclKind::Func: d.kind = DeclKind::Function; break;
+    case ast::DeclKind::Failure: d.kind = DeclKind::Failure; break;
+    case ast::DeclKind::Test: d.kind = DeclKind::Test; break;
+    default: {
+      auto* type = ast::as<ast::TypeDecl>(syntax);
+      d.kind = type->body == ast::TypeBody::Choice ? DeclKind::Choice : DeclKind::Record;
+    }
+  }
+  bool isAlias = syntax->kind == ast::DeclKind::Type && ast::as<ast::TypeDecl>(syntax)->body == ast::TypeBody::Alias;
+  Symbol symbol;
+  symbol.exported = syntax->isPub;
+  symbol.place = syntax->name ? syntax->name.place : syntax->place;
+  if (isAlias) {
+    symbol.kind = Symbol::Kind::Alias;
+    symbol.index = uint32_t(aliases.size());
+    AliasInfo alias;
+    alias.syntax = ast::as<ast::TypeDecl>(syntax);
+    alias.module = module;
+    alias.id = DeclId{0x80000000u + uint32_t(aliases.size())};
+    aliases.push_back(std::move(alias));
+  } else {
+    d.name = syntax->kind == ast::DeclKind::Test ? std::string(ast::as<ast::TestDecl>(syntax)->title) : std::string(context.text(syntax->name));
+    d.module = m.name;
+    d.exported = syntax->isPub;
+    d.system = m.system;
+    d.place = symbol.place;
+    d.syntax = syntax;
+    d.result = types.scalar(mica::Kind::Unit);
+    symbol.kind = Symbol::Kind::Declaration;
+    symbol.decl = DeclId{uint32_t(program.decls.size())};
+    attributes(d, syntax);
+    if (d.kind == DeclKind::Test) program.tests.push_back(symbol.decl);
+    m.decls.push_back(symbol.decl);
+    program.decls.push_back(std::move(d));
+    infos.emplace_back();
+    infos.back().syntax = syntax;
+    infos.back().module = module;
+  }
+  if (!syntax->name || syntax->kind == ast::DeclKind::Test) return;
+  auto [at, isNew] = m.symbols.try_emplace(syntax->name.id.index, symbol);
+  if (!isNew) {
+    const char* what = at->second.kind == Symbol::Kind::Module ? "imported" : "declared";
+    context.diagnostics.error(syntax->name.span(), "`" + std::string(context.text(syntax->name)) + "` is already " + what + " at " + context.sources.describe(at->second.place));
+  }
+}
+
+void Checker::attributes(Decl& d, const ast::Decl* syntax) {
+  for (const ast::Attribute& a : syntax->attributes) {
+    std::string_view name = context.text(a.name);
+    auto string = [&]() -> std::string {
+      auto* s = a.args.size() == 1 ? ast::tryAs<ast::StringExpr>(a.args[0]) : nullptr;
+      if (!s) context.diagnostics.error(a.name.span(), "the attribute `" + std::string(name) + "` takes one string");
+      return s ? std::string(s->text) : "";
+    };
+    if (!d.system) context.diagnostics.error(a.name.span(), "attributes belong to system modules");
+    else if (name == "inline") d.inlineAttr = true;
+    else if (name == "noinline") d.noInline = true;
+    else if (name == "cold") d.cold = true;
+    else if (name == "entry") d.entry = true;
+    else if (name == "fill") d.fill = true;
+    else if (name == "export") d.exportName = string();
+    else if (name == "level") {
+      auto* n = a.args.size() == 1 ? ast::tryAs<ast::IntegerExpr>(a.args[0]) : nullptr;
+      d.level = n ? int(n->value) : 1;
+    } else context.diagnostics.error(a.name.span(), "there is no attribute `" + std::string(name) + "`");
+  }
+}
+
+// ---- names ----
+
+const Symbol* Checker::find(uint32_t module, NameId name) {
+  auto& symbols = modules.get(module).symbols;
+  auto at = symbols.find(name.index);
+  return at == symbols.end() ? nullptr : &at->second;
+}
+
+const Symbol* Checker::findExported(uint32_t module, const ast::Name& name, uint32_t from) {
+  const Symbol* symbol = find(module, name.id);
+  SourceModule& m = modules.get(module);
+  std::string text(context.text(name));
+  if (!symbol || symbol->kind == Symbol::Kind::Module) {
+    // Failures of the library may be written behind any module that uses them.
+    if (m.system) {
+      if (DeclId failure = libraryFailure(name.id)) {
+        failureSymbol = Symbol{Symbol::Kind::Declaration, failure, 0, true, {}};
+        return &failureSymbol;
+      }
+    }
+    std::vector<std::string> exported;
+    for (const auto& [id, s] : m.symbols) {
+      if (s.exported) exported.push_back(std::string(context.names.text(NameId{id})));
+    }
+    std::string guess = nearest(text, exported);
+    auto& e = context.diagnostics.error(name.span(), "`" + m.name + "` has no `" + text + "`");
+    if (!guess.empty()) e.note("perhaps `" + m.name + "." + guess + "`");
+    return nullptr;
+  }
+  if (!symbol->exported && module != from) {
+    context.diagnostics.error(name.span(), "`" + text + "` of `" + m.name + "` is not exported").note("write `pub` before its declaration at " + context.sources.describe(symbol->place));
+    return nullptr;
+  }
+  return symbol;
+}
+
+DeclId Checker::libraryFailure(NameId name) {
+  for (uint32_t i = 0; i < modules.all().size(); i++) {
+    if (!modules.get(i).system) continue;
+    const Symbol* symbol = find(i, name);
+    if (symbol && symbol->kind == Symbol::Kind::Declaration && symbol->exported && program.get(symbol->decl).kind == DeclKind::Failure) {
+      ensureSignature(symbol->decl);
+      return symbol->decl;
+    }
+  }
+  return {};
+}
+
+namespace {
+
+size_t distance(std::string_view a, std::string_view b, size_t limit) {
+  if (a.size() > b.size() + limit || b.size() > a.size() + limit) return limit + 1;
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); j++) row[j] = j;
+  for (size_t i = 1; i <= a.size(); i++) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); j++) {
+      size_t next = row[j];
+      bool equal = (a[i - 1] | 32) == (b[j - 1] | 32);
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (equal ? 0 : 1)});
+      diagonal = next;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string Checker::nearest(std::string_view wanted, const std::vector<std::string>& candidates) const {
+  if (wanted.size() > 60) return "";
+  size_t limit = wanted.size() < 3 ? 0 : wanted.size() < 6 ? 1 : 2;
+  std::string best;
+  size_t bestDistance = limit + 1;
+  for (const std::string& c : candidates) {
+    size_t d = distance(wanted, c, limit);
+    if (d < bestDistance || (d == bestDistance && d <= limit && c < best)) {
+      best = c;
+      bestDistance = d;
+    }
+  }
+  return best;
+}
+
+std::vector<std::string> Checker::moduleNames(uint32_t module) const {
+  std::vector<std::string> out;
+  for (const auto& [id, s] : const_cast<Checker*>(this)->modules.get(module).symbols) out.push_back(std::string(context.names.text(NameId{id})));
+  return out;
+}
+
+void Checker::reportUnknown(Span at, std::string_view name, std::vector<std::string> candidates, const char* what) {
+  auto& e = context.diagnostics.error(at, std::string("there is no ") + what + " `" + std::string(name) + "` here");
+  std::string guess = nearest(name, candidates);
+  if (!guess.empty()) e.note("perhaps `" + guess + "`");
+}
+
+// ---- signatures ----
+
+void Checker::drainSignatures() {
+  if (signatureDepth > 0) return;
+  signatureDepth++;
+  while (!pendingSignatures.empty()) {
+    DeclId next = pendingSignatures.back();
+    pendingSignatures.pop_back();
+    ensureSignature(next);
+  }
+  signatureDepth--;
+}
+
+void Checker::ensureSignature(DeclId id) {
+  DeclInfo& i = info(id);
+  if (i.signatureState != DeclInfo::State::None) return;
+  if (signatureDepth > 100) {   // resolved when the outer ones are done
+    pendingSignatures.push_back(id);
+    return;
+  }
+  signatureDepth++;
+  i.signatureState = DeclInfo::State::Working;
+  ensureGenerics(id);
+  switch (program.get(id).kind) {
+    case DeclKind::Function: resolveFunction(id); break;
+    case DeclKind::Record: resolveRecord(id); break;
+    case DeclKind::Choice: resolveChoice(id); break;
+    case DeclKind::Failure: resolveFailureDecl(id); break;
+    case DeclKind::Constant: constant(id); break;
+    case DeclKind::Test: program.get(id).fails = {types.scalar(mica::Kind::AnyFailure)}; break;
+  }
+  info(id).signatureState = DeclInfo::State::Done;
+  signatureDepth--;
+  drainSignatures();
+}
+
+void Checker::resolveFunction(DeclId id) {
+  auto* f = ast::as<ast::FuncDecl>(info(id).syntax);
+  TypeScope scope{info(id).module, id, &info(id).generics, nullptr};
+  std::set<uint32_t> seen;
+  std::vector<ParamDecl> params;
+  for (const ast::Param& p : f->params) {
+    ParamDecl out;
+    out.name = std::string(context.text(p.name));
+    out.mode = Mode(uint8_t(p.mode));
+    out.place = p.name.place;
+    out.type = p.type ? resolveType(p.type, scope) : types.scalar(mica::Kind::Error);
+    out.written = true;
+    out.hasDefault = p.defaultValue != nullptr;
+    out.defaultSyntax = p.defaultValue;
+    if (p.name && p.name.id != word::Discard && !seen.insert(p.name.id.index).second) context.diagnostics.error(p.name.span(), "two parameters are named `" + out.name + "`");
+    params.push_back(std::move(out));
+  }
+  Decl& d = program.get(id);
+  d.params = std::move(params);
+  if (f->result.type) {
+    TypeId result = resolveType(f->result.type, scope);
+    program.get(id).result = result;
+    d.resultMode = f->result.mode == ast::Mode::Read ? ResultMode::Read : f->result.mode == ast::Mode::Inout ? ResultMode::Inout : ResultMode::Value;
+  }
+  std::vector<TypeId> fails;
+  if (f->fails.any) {
+    bool isMain = d.name == "Main" && info(id).module == 0;
+    if (!isMain && !d.system) {
+      auto& e = context.diagnostics.error(Span{f->fails.place, 9}, "`fails any` belongs to `Main`");
+      e.note("list the failures that `" + d.name + "` passes on");
+    }
+    fails.push_back(types.scalar(mica::Kind::AnyFailure));
+  }
+  for (const ast::FailureName& name : f->fails.failures) {
+    TypeId failure = resolveFailure(name, info(id).module);
+    if (types.get(failure).kind == mica::Kind::Error) continue;
+    if (std::find(fails.begin(), fails.end(), failure) != fails.end()) context.diagnostics.error(name.span(), "this failure is listed twice");
+    else fails.push_back(failure);
+  }
+  std::sort(fails.begin(), fails.end(), [&](TypeId a, TypeId b) { return types.get(a).decl < types.get(b).decl; });
+  program.get(id).fails = std::move(fails);
+  if (program.get(id).resultMode != ResultMode::Value && program.get(id).params.empty())
+    context.diagnostics.error(d.place, "a `read` or `inout` result lies inside the first parameter, and `" + d.name + "` has none");
+}
+
+std::vector<FieldDecl> Checker::resolveFields(const ast::Seq<ast::FieldDecl>& fields, const TypeScope& scope) {
+  std::vector<FieldDecl> out;
+  std::set<uint32_t> seen;
+  for (const ast::FieldDecl& f : fields) {
+    FieldDecl field;
+    field.name = std::string(context.text(f.name));
+    field.type = f.type ? resolveType(f.type, scope) : types.scalar(mica::Kind::Error);
+    field.place = f.name.place;
+    field.hasDefault = f.defaultValue != nullptr;
+    field.defaultSyntax = f.defaultValue;
+    if (f.name && !seen.insert(f.name.id.index).second) context.diagnostics.error(f.name.span(), "two fields are named `" + field.name + "`");
+    out.push_back(std::move(field));
+  }
+  return out;
+}
+
+void Checker::resolveRecord(DeclId id) {
+  auto* t = ast::as<ast::TypeDecl>(info(id).syntax);
+  TypeScope scope{info(id).module, id, &info(id).generics, nullptr};
+  auto fields = resolveFields(t->fields, scope);
+  program.get(id).fields = std::move(fields);
+}
+
+void Checker::resolveChoice(DeclId id) {
+  auto* t = ast::as<ast::TypeDecl>(info(id).syntax);
+  TypeScope scope{info(id).module, id, &info(id).generics, nullptr};
+  std::vector<CaseDecl> cases;
+  std::set<uint32_t> seen;
+  for (const ast::CaseDecl& c : t->cases) {
+    CaseDecl out;
+    out.name = std::string(context.text(c.name));
+    out.place = c.name.place;
+    out.fields = resolveFields(c.fields, scope);
+    if (c.name && !seen.insert(c.name.id.index).second) context.diagnostics.error(c.name.span(), "two cases are named `" + out.name + "`");
+    cases.push_back(std::move(out));
+  }
+  if (cases.empty()) context.diagnostics.error(program.get(id).place, "a choice needs at least one case");
+  program.get(id).cases = std::move(cases);
+}
+
+void Checker::resolveFailureDecl(DeclId id) {
+  auto* f = ast::as<ast::FailureDecl>(info(id).syntax);
+  TypeScope scope{info(id).module, id, &info(id).generics, nullptr};
+  auto fields = resolveFields(f->fields, scope);
+  program.get(id).fields = std::move(fields);
+  program.get(id).result = types.scalar(mica::Kind::String);
+}
+
+// ---- bodies ----
+
+Body* Checker::ensureBody(DeclId id) {
+  ensureSignature(id);
+  Decl& d = program.get(id);
+  DeclInfo& i = info(id);
+  if (i.bodyState != DeclInfo::State::None) return d.body.get();
+  i.bodyState = DeclInfo::State::Working;
+  bool hasBody = d.kind == DeclKind::Function || d.kind == DeclKind::Test || d.kind == DeclKind::Failure;
+  if (hasBody) {
+    d.body = std::make_unique<Body>();
+    BodyChecker body(*this, *d.body, id, i.module);
+    if (d.kind == DeclKind::Function) body.checkFunction();
+    else if (d.kind == DeclKind::Test) body.checkTest();
+    else body.checkFailureText();
+  }
+  info(id).bodyState = DeclInfo::State::Done;
+  return program.get(id).body.get();
+}
+
+// ---- types that hold themselves ----
+
+namespace {
+
+// The declarations whose values lie inside a value of this type, not behind a list, map or box.
+void inlineParts(const TypeTable& types, TypeId t, std::vector<DeclId>& out) {
+  const Type& type = types.get(t);
+  switch (type.kind) {
+    case Kind::Record: case Kind::Choice: out.push_back(type.decl); break;
+    case Kind::Tuple:
+      for (TypeId a : type.args) inlineParts(types, a, out);
+      break;
+    case Kind::Array: case Kind::Optional: inlineParts(types, type.element, out); break;
+    default: break;
+  }
+  // The arguments of a generic type may lie inside too; a ring through them passes a record of the ring in any case.
+  if (type.kind == Kind::Record || type.kind == Kind::Choice) {
+    for (TypeId a : type.args) inlineParts(types, a, out);
+  }
+}
+
+}  // namespace
+
+void Checker::checkRecursion(DeclId id) {
+  const Decl& d = program.get(id);
+  if (d.kind != DeclKind::Record && d.kind != DeclKind::Choice) return;
+  std::vector<DeclId> stack, seen;
+  auto partsOf = [&](DeclId x) {
+    ensureSignature(x);
+    const Decl& decl = program.get(x);
+    std::vector<DeclId> parts;
+    for (const FieldDecl& f : decl.fields) inlineParts(types, f.type, parts);
+    for (const CaseDecl& c : decl.cases) {
+      for (const FieldDecl& f : c.fields) inlineParts(types, f.type, parts);
+    }
+    return parts;
+  };
+  stack = partsOf(id);
+  while (!stack.empty()) {
+    DeclId next = stack.back();
+    stack.pop_back();
+    if (next == id) {
+      context.diagnostics.error(Span{d.place, uint32_t(d.name.size())}, "a value of `" + d.name + "` would contain another value of `" + d.name + "` without end")
+        .note("put `box`, `list of` or `map of` between them");
+      return;
+    }
+    if (std::find(seen.begin(), seen.end(), next) != seen.end()) continue;
+    seen.push_back(next);
+    for (DeclId p : partsOf(next)) stack.push_back(p);
+  }
+}
+
+}  // namespace mica

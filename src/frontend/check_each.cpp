@@ -1,0 +1,175 @@
+// `each`: the walk over the tracked tensors and floats of records. The body is checked once for each type of leaf, so that `Rank(p)`
+// and shapes are known in it.
+#include <algorithm>
+
+#include "frontend/checker.h"
+
+namespace mica {
+
+// The types of the leaves in order of first occurrence: fields marked `tracked`, through records, arrays and lists.
+void BodyChecker::collectLeaves(TypeId type, std::vector<TypeId>& out, std::vector<TypeId>& open) {
+  const Type t = typ(type);
+  if (t.tracked) {
+    TypeId plain = types.unmarked(type);
+    if (std::find(out.begin(), out.end(), plain) == out.end()) out.push_back(plain);
+    return;
+  }
+  if (t.kind == Kind::Array || t.kind == Kind::List) return collectLeaves(t.element, out, open);
+  if (t.kind != Kind::Record || std::find(open.begin(), open.end(), type) != open.end() || open.size() > 100) return;
+  open.push_back(type);
+  checker.ensureSignature(t.decl);
+  for (const FieldDecl& f : program.get(t.decl).fields) collectLeaves(types.substitute(f.type, t.decl, t.args, t.extents), out, open);
+  open.pop_back();
+}
+
+bool BodyChecker::recordWalks(TypeId type, const ast::Expr* at, const std::string& who) {
+  std::vector<TypeId> leaves, open;
+  collectLeaves(type, leaves, open);
+  if (!leaves.empty()) return true;
+  std::string field;
+  for (const FieldDecl& f : program.get(typ(type).decl).fields) {
+    bool floats = isFloat(kindOf(f.type)) || (kindOf(f.type) == Kind::Tensor && isFloat(kindOf(typ(f.type).element)));
+    if (floats && field.empty()) field = f.name + ": tracked " + show(types.unmarked(f.type));
+  }
+  auto& m = error(at, "`" + who + "` finds nothing tracked in `" + show(type) + "`");
+  m.note(field.empty() ? "mark the fields that are learned `tracked`" : "mark the fields that are learned, `" + field + "`");
+  return false;
+}
+
+bool BodyChecker::sameStructure(TypeId a, TypeId b, std::string* where) {
+  const Type x = typ(a), y = typ(b);
+  if (x.kind != Kind::Record || y.kind != Kind::Record) return types.same(a, b);
+  if (x.decl == y.decl) return true;
+  const Decl& d = program.get(x.decl);
+  const Decl& f = program.get(y.decl);
+  for (size_t i = 0; i < std::max(d.fields.size(), f.fields.size()); i++) {
+    if (i >= d.fields.size()) *where = f.fields[i].name;
+    else if (i >= f.fields.size()) *where = d.fields[i].name;
+    else if (d.fields[i].name != f.fields[i].name || d.fields[i].type != f.fields[i].type) *where = f.fields[i].name;
+    else continue;
+    return false;
+  }
+  return false;
+}
+
+void BodyChecker::eachStatement(const ast::EachStmt* s, std::vector<StmtId>& out) {
+  StmtId id = makeStmt(StmtKind::Each, s->place);
+  std::vector<ExprId> records;
+  bool fine = true;
+  if (s->names.size() != s->records.size()) {
+    error(Span{s->place, 4}, "`each` has " + std::to_string(s->names.size()) + (s->names.size() == 1 ? " name" : " names") + " for " + std::to_string(s->records.size()) + (s->records.size() == 1 ? " record" : " records"));
+    fine = false;
+  }
+  for (const ast::Expr* r : s->records) {
+    ExprId x = expr(r);
+    if (!isError(x) && kindOf(x) != Kind::Record) {
+      error(r, "`each` walks records, and " + quote(r) + " is " + aType(typeOf(x)));
+      x = errorExpr(r);
+    }
+    fine = fine && !isError(x);
+    records.push_back(x);
+  }
+  for (size_t i = 1; fine && i < records.size(); i++) {
+    const Type a = typ(typeOf(records[0])), b = typ(typeOf(records[i]));
+    if (a.decl == b.decl && a.args == b.args) continue;
+    std::string where;
+    sameStructure(typeOf(records[0]), typeOf(records[i]), &where);
+    std::string at = where.empty() ? "" : " at `" + where + "`";
+    error(Span{s->place, 4}, "`each` needs records of one structure, and `" + show(typeOf(records[0])) + "` and `" + show(typeOf(records[i])) + "` differ" + (where.empty() ? " in their types" : at));
+    fine = false;
+  }
+  std::vector<TypeId> leaves, open;
+  if (fine) {
+    collectLeaves(typeOf(records[0]), leaves, open);
+    if (leaves.empty()) fine = recordWalks(typeOf(records[0]), s->records[0], "each");
+  }
+  if (!fine) {   // the body is looked at for its own mistakes, with names that fit everywhere
+    Scope scope(*this);
+    for (const ast::Name& n : s->names) {
+      if (n) declareLocal(n.id, n.place, errorType(), Local::Form::LoopRead);
+    }
+    if (s->path) declareLocal(s->path.id, s->path.place, stringType(), Local::Form::LoopRead);
+    std::vector<StmtId> ignored;
+    frame().loops++;
+    block(s->body, ignored);
+    frame().loops--;
+    return;
+  }
+  std::vector<EachLeaf> variants;
+  for (TypeId leaf : leaves) {
+    Scope scope(*this);
+    EachLeaf v;
+    v.type = leaf;
+    for (size_t i = 0; i < s->names.size(); i++) {
+      TypeId type = leaf;
+      LocalId local = declareLocal(s->names[i].id, s->names[i].place, i == 0 ? types.withMark(type, true) : type, Local::Form::LoopRead);
+      eachLocals.insert(local.index);
+      v.locals.push_back(local);
+    }
+    if (s->path) v.path = declareLocal(s->path.id, s->path.place, stringType(), Local::Form::LoopRead);
+    frame().loops++;
+    block(s->body, v.body);
+    frame().loops--;
+    for (size_t i = 0; i < v.locals.size(); i++) {
+      if (get(v.locals[i]).form == Local::Form::LoopInout) markChanged(records[i]);
+    }
+    variants.push_back(std::move(v));
+  }
+  get(id).values = std::move(records);
+  get(id).leaves = std::move(variants);
+  get(id).end = s->body.end;
+  out.push_back(id);
+}
+
+// Conditions on `Rank(p)` are decided here: true, false, or nothing when the condition is of another kind.
+std::optional<bool> BodyChecker::rankCondition(const ast::Expr* e) {
+  if (auto* u = ast::tryAs<ast::UnaryExpr>(e); u && u->op == ast::UnaryOp::Not) {
+    auto inner = rankCondition(u->operand);
+    return inner ? std::optional<bool>(!*inner) : std::nullopt;
+  }
+  auto* b = ast::tryAs<ast::BinaryExpr>(e);
+  if (!b) return std::nullopt;
+  if (b->op == ast::BinaryOp::And || b->op == ast::BinaryOp::Or) {
+    bool isAnd = b->op == ast::BinaryOp::And;
+    auto left = rankCondition(b->left);
+    if (!left) return std::nullopt;
+    if (*left != isAnd) return *left;
+    auto right = rankCondition(b->right);
+    return right ? right : std::nullopt;
+  }
+  auto rankOf = [&](const ast::Expr* x) -> int {
+    auto* c = ast::tryAs<ast::CallExpr>(x);
+    auto* n = c && c->args.size() == 1 ? ast::tryAs<ast::NameExpr>(c->callee) : nullptr;
+    if (!n || !n->name || context.names.text(n->name) != "Rank" || findLocal(n->name) || checker.find(module, n->name)) return -1;
+    auto* v = ast::tryAs<ast::NameExpr>(c->args[0].value);
+    const Entry* local = v && v->name ? findLocal(v->name) : nullptr;
+    if (!local || !local->local) return -1;
+    const Type& t = typ(get(local->local).type);
+    if (t.kind == Kind::Tensor) return int(t.extents.size());
+    return isFloat(t.kind) ? 0 : -1;
+  };
+  auto side = [&](const ast::Expr* x, bool* isRank) -> std::optional<int64_t> {
+    int r = rankOf(x);
+    if (r >= 0) {
+      *isRank = true;
+      return r;
+    }
+    ConstValue v = checker.evaluate(x, typeScope(), false);
+    if (v.kind != ConstValue::Kind::Int) return std::nullopt;
+    return int64_t(v.integer);
+  };
+  bool isRank = false;
+  auto left = side(b->left, &isRank), right = side(b->right, &isRank);
+  if (!left || !right || !isRank) return std::nullopt;
+  switch (b->op) {
+    case ast::BinaryOp::Equal: return *left == *right;
+    case ast::BinaryOp::NotEqual: return *left != *right;
+    case ast::BinaryOp::Less: return *left < *right;
+    case ast::BinaryOp::LessEqual: return *left <= *right;
+    case ast::BinaryOp::Greater: return *left > *right;
+    case ast::BinaryOp::GreaterEqual: return *left >= *right;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace mica
