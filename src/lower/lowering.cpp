@@ -1,6 +1,7 @@
 // The work list of lowering, and the symbols of instances.
 #include "lower/lowering.h"
 
+#include "frontend/vocabulary.h"
 #include "lower/function.h"
 
 namespace mica::lower {
@@ -239,6 +240,17 @@ bool lowerLibrary(Program& program, Marks& marks, const SourceFiles& sources, Di
     generic |= lowering.extentMatters(d.result);
     if (!generic) lowering.instanceSymbol(i);
   }
+  // The vocabulary's kernels for both float types: what nearly every program calls.
+  for (const vocabulary::Row& row : vocabulary::rows())
+    for (const char* pattern : {row.forward, row.backward}) {
+      if (!pattern) continue;
+      std::string_view call = pattern;
+      std::string_view module = call.substr(0, call.find('.')), name = call.substr(module.size() + 1, call.find('(') - module.size() - 1);
+      DeclId d = options.require(module, name);
+      if (!d) internalError("the library has no kernel " + std::string(module) + "." + std::string(name));
+      for (Kind kind : {Kind::Float32, Kind::Float64})
+        lowering.runtime(module, name, std::vector<TypeId>(program.get(d).typeParams.size(), program.types.scalar(kind)));
+    }
   lowering.run();
   return !diagnostics.hasErrors();
 }
