@@ -322,7 +322,7 @@ ExprId BodyChecker::mathIntrinsic(const std::string& name, const ast::CallExpr* 
   }
   Kind k = kindOf(type);
   Kind lane = k == Kind::Simd ? kindOf(typ(type).element) : k;
-  bool floatType = isFloat(lane) || (k == Kind::Parameter && copies(program, type));
+  bool floatType = isFloat(lane) || (lane == Kind::Parameter && copies(program, k == Kind::Simd ? typ(type).element : type));
   if (k == Kind::Tensor && (name == "Sqrt" || name == "Abs")) {
     if (const vocabulary::Row* row = vocabulary::find(name)) return vocabularyCall(row, e, nullptr, hint);
   }

@@ -257,6 +257,7 @@ ValueId FunctionLowering::vocabularyScalar(ExprId id) {
     bool allScalars = true;
     for (ExprId c : e.children) allScalars &= !c || isScalar(types.unmarked(typeOf(c)));
     if (allScalars) {
+      if (std::string_view(e.row->name) == "Sqrt") { ValueId x = scalar(e.children[0]); at(e.place); return b().unary(Op::FSqrt, x); }
       // "Math.Exp": the single-number function of float32; Math64 has those of float64. Where there is none the tensor kernel serves.
       std::string name = std::string(e.row->scalar).substr(5);
       std::string_view module = l.get(t).kind == Kind::Float64 ? "Math64" : "Math";
