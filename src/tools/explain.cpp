@@ -58,7 +58,8 @@ int explain(const BuildOptions& options, const std::string& function, const std:
     }
   } else if (good && c.lowerToIr()) {
     if (stage != "ir") c.runPasses();
-    const ir::Module& module = c.module();
+    ir::Module& module = c.module();
+    if (stage == "asm") x64::prepareModule(module);
     bool found = false;
     for (const ir::Function& f : module.functions) {
       const std::string& name = module.nameOf(f.symbol);
