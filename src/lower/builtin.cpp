@@ -29,7 +29,7 @@ ValueId FunctionLowering::lengthOf(ExprId id) {
   }
   const Expr& e = expr(id);
   if (e.kind == ExprKind::Builtin && e.builtin == Builtin::Chars) return callRuntime("Text", "CharCount", ir::I64, {borrow(e.children[0])});
-  return b().load(ir::I64, borrow(id), sequence::Length);
+  return header(ir::I64, borrow(id), sequence::Length);
 }
 
 ValueId FunctionLowering::builtinScalar(ExprId id) {
@@ -126,7 +126,7 @@ void FunctionLowering::swapPlaces(const Expr& e) {
     ValueId i = index(e.children[1]), j = index(e.children[2]);
     at(e.place);
     ValueId length = list.kind == Kind::Array ? extentValue(list.extents[0])
-                   : list.kind == Kind::Tensor ? extentOf(base, t, 0) : b().load(ir::I64, base, sequence::Length);
+                   : list.kind == Kind::Tensor ? extentOf(base, t, 0) : header(ir::I64, base, sequence::Length);
     boundsCheck(i, length);
     boundsCheck(j, length);
     ValueId data = list.kind == Kind::Array ? base : b().load(ir::Ptr, base);
@@ -189,7 +189,7 @@ void FunctionLowering::builtinInto(ExprId id, ValueId dest) {
     case Builtin::Insert: {
       ValueId list = changed(0), i = index(e.children[1]), value = moved(2);
       at(e.place);
-      ValueId length = b().load(ir::I64, list, sequence::Length);
+      ValueId length = header(ir::I64, list, sequence::Length);
       trapIf(b().icmp(Cond::Ugt, i, length), ir::TrapKind::Index, {i, length});
       callRuntime("Lists", "InsertFrom", ir::Void, {list, i, value}, {l.get(operand(0)).element});
       return;
@@ -198,7 +198,7 @@ void FunctionLowering::builtinInto(ExprId id, ValueId dest) {
       const Type c = l.get(operand(0));
       if (c.kind != Kind::List) { scalar(id); return; }
       ValueId list = changed(0);
-      ValueId length = b().load(ir::I64, list, sequence::Length);
+      ValueId length = header(ir::I64, list, sequence::Length);
       ValueId i = e.builtin == Builtin::Remove ? index(e.children[1]) : b().isub(length, b().i64(1));
       at(e.place);
       boundsCheck(i, length);
@@ -247,7 +247,7 @@ void FunctionLowering::builtinInto(ExprId id, ValueId dest) {
         ValueId from = borrow(e.children[0]);
         ValueId view = slotBytes(sequence::Bytes);
         b().store(source.kind == Kind::Array ? from : b().load(ir::Ptr, from), view);
-        b().store(source.kind == Kind::Array ? extentValue(source.extents[0]) : b().load(ir::I64, from, sequence::Length), view, sequence::Length);
+        b().store(source.kind == Kind::Array ? extentValue(source.extents[0]) : header(ir::I64, from, sequence::Length), view, sequence::Length);
         b().store(b().i64(0), view, sequence::Capacity);
         copy(to, view, t);
       }

@@ -86,9 +86,15 @@ ValueId FunctionLowering::slotFor(TypeId t, bool zeroed) {
 
 ValueId FunctionLowering::offset(ValueId p, int64_t bytes) { return bytes ? b().padd(p, b().i64(bytes)) : p; }
 
-ValueId FunctionLowering::loadValue(ValueId address, TypeId t) { return b().load(l.irType(t), address); }
+// Modules of the system may lay integers and pointers over anything, and reach headers through pointers that are not always
+// good; elsewhere scalars never lie in a header (ir::Region).
+ValueId FunctionLowering::loadValue(ValueId address, TypeId t) { return b().load(l.irType(t), address, 0, regionOf(l.irType(t))); }
 
-void FunctionLowering::storeValue(ValueId address, TypeId, ValueId value) { b().store(value, address); }
+void FunctionLowering::storeValue(ValueId address, TypeId, ValueId value) { b().store(value, address, 0, regionOf(b().typeOf(value))); }
+
+ValueId FunctionLowering::header(ir::Type t, ValueId address, int64_t offset) {
+  return b().load(t, address, offset, decl.system ? ir::Region::Any : ir::Region::Header);
+}
 
 void FunctionLowering::moveBytes(ValueId to, ValueId from, TypeId t) {
   if (uint32_t size = l.sizeOf(t)) b().memCopy(to, from, size);

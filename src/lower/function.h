@@ -91,6 +91,8 @@ class FunctionLowering {
   void moveBytes(ValueId to, ValueId from, TypeId);      // bytes only
   void storeValue(ValueId address, TypeId, ValueId scalar);
   ValueId loadValue(ValueId address, TypeId);
+  ValueId header(ir::Type, ValueId address, int64_t offset = 0);     // a word of a tensor's, string's or list's header
+  ir::Region regionOf(ir::Type t) const { return t.isFloat() || !decl.system ? ir::Region::Scalar : ir::Region::Any; }   // of scalars in place
   ValueId callRuntime(std::string_view module, std::string_view name, ir::Type result, std::initializer_list<ValueId> args,
                       std::vector<TypeId> typeArgs = {});
   void trapIf(ValueId condition, ir::TrapKind, std::initializer_list<ValueId> details = {});

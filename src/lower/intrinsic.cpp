@@ -40,7 +40,7 @@ ValueId FunctionLowering::intrinsicScalar(ExprId id) {
   auto isSigned = [&](size_t k) { Kind kind = l.get(typeOf(e.children[k])).kind; return kind >= Kind::Int8 && kind <= Kind::Int64; };
   at(e.place);
 
-  if (name == "Raw.Load") return b().load(result(), address(0));
+  if (name == "Raw.Load") return b().load(result(), address(0), 0, regionOf(result()));
   if (name == "Raw.Take") return loadValue(arg(0), t);
   if (name == "Raw.SizeOf") return b().i64(l.sizeOf(typeArg(e, 0)));
   if (name == "Raw.AlignOf") return b().i64(l.layout(typeArg(e, 0)).align);
@@ -166,7 +166,8 @@ void FunctionLowering::intrinsicInto(ExprId id, ValueId dest) {
   if (name == "Raw.Store") {
     ValueId p = arg(0);
     if (e.children.size() > 2) p = b().padd(p, arg(1));
-    b().store(arg(e.children.size() - 1), p);
+    ValueId value = arg(e.children.size() - 1);
+    b().store(value, p, 0, regionOf(b().typeOf(value)));
     return;
   }
   if (name == "Raw.Put") {

@@ -97,12 +97,12 @@ ValueId FunctionLowering::elementAddress(const Expr& e, bool forChanging) {
       ValueId i = index(e.children[1 + k]);
       at(e.place);
       boundsCheck(i, extentOf(base, ownerType, k));
-      if (k + 1 < rank) i = b().imul(i, b().load(ir::I64, base, tensor::strides(int(rank)) + 8 * int(k)));
+      if (k + 1 < rank) i = b().imul(i, header(ir::I64, base, tensor::strides(int(rank)) + 8 * int(k)));
       offsetElements = offsetElements ? b().iadd(offsetElements, i) : i;
     }
     if (forChanging) checkChange(base);
     uint32_t size = l.sizeOf(types.unmarked(owner.element));
-    return b().padd(b().load(ir::Ptr, base, tensor::Data), b().imul(offsetElements, b().i64(size)));
+    return b().padd(header(ir::Ptr, base, tensor::Data), b().imul(offsetElements, b().i64(size)));
   }
   ValueId i = index(e.children[1]);
   at(e.place);
@@ -110,9 +110,9 @@ ValueId FunctionLowering::elementAddress(const Expr& e, bool forChanging) {
     boundsCheck(i, extentValue(owner.extents[0]));
     return b().padd(base, b().imul(i, b().i64(l.sizeOf(owner.element))));
   }
-  boundsCheck(i, b().load(ir::I64, base, sequence::Length));
+  boundsCheck(i, header(ir::I64, base, sequence::Length));
   uint32_t size = owner.kind == Kind::String ? 1 : l.sizeOf(owner.element);
-  return b().padd(b().load(ir::Ptr, base, sequence::Data), b().imul(i, b().i64(size)));
+  return b().padd(header(ir::Ptr, base, sequence::Data), b().imul(i, b().i64(size)));
 }
 
 // ---- slices ----
@@ -129,7 +129,7 @@ void FunctionLowering::sliceInto(const Expr& e, ValueId dest, bool forChanging) 
   bool lastKept = false;
   for (unsigned k = 0; k < rank; k++) {
     ValueId extent = extentOf(base, sourceType, k);
-    ValueId stride = k + 1 < rank ? b().load(ir::I64, base, tensor::strides(int(rank)) + 8 * int(k)) : b().i64(1);
+    ValueId stride = k + 1 < rank ? header(ir::I64, base, tensor::strides(int(rank)) + 8 * int(k)) : b().i64(1);
     Subscript s = k < e.subscripts.size() ? e.subscripts[k] : Subscript{Subscript::Form::Whole, {}, {}, false};
     ValueId low = s.low ? index(s.low) : b().i64(0);
     at(e.place);
@@ -151,11 +151,11 @@ void FunctionLowering::sliceInto(const Expr& e, ValueId dest, bool forChanging) 
     start = b().iadd(start, b().imul(low, stride));
   }
   uint32_t size = l.sizeOf(types.unmarked(source.element));
-  ValueId data = b().padd(b().load(ir::Ptr, base, tensor::Data), b().imul(start, b().i64(size)));
+  ValueId data = b().padd(header(ir::Ptr, base, tensor::Data), b().imul(start, b().i64(size)));
   int n = int(extents.size());
   if (lastKept) {
     b().store(data, dest, tensor::Data);
-    b().store(b().load(ir::Ptr, base, tensor::Owner), dest, tensor::Owner);
+    b().store(header(ir::Ptr, base, tensor::Owner), dest, tensor::Owner);
     for (int k = 0; k < n; k++) b().store(extents[size_t(k)], dest, tensor::Extents + 8 * k);
     for (int k = 0; k + 1 < n; k++) b().store(strides[size_t(k)], dest, tensor::strides(n) + 8 * k);
     return;
@@ -185,8 +185,8 @@ void FunctionLowering::sliceSequence(const Expr& e, TypeId sourceType, ValueId d
     data = base;
     size = l.sizeOf(source.element);
   } else {
-    length = b().load(ir::I64, base, sequence::Length);
-    data = b().load(ir::Ptr, base, sequence::Data);
+    length = header(ir::I64, base, sequence::Length);
+    data = header(ir::Ptr, base, sequence::Data);
     if (source.kind == Kind::List) size = l.sizeOf(source.element);
   }
   const Subscript& s = e.subscripts[0];

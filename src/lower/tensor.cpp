@@ -6,7 +6,7 @@ namespace mica::lower {
 ValueId FunctionLowering::extentOf(ValueId address, TypeId t, unsigned k) {
   ExtentId e = l.get(t).extents[k];
   if (!types.isOpen(e)) return extentValue(e);
-  return b().load(ir::I64, address, tensor::Extents + 8 * int(k));
+  return header(ir::I64, address, tensor::Extents + 8 * int(k));
 }
 
 std::vector<ValueId> FunctionLowering::shapeOf(ValueId address, TypeId t) {
