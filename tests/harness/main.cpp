@@ -71,7 +71,7 @@ Outcome runOne(const Test& test, const Options& options, size_t number) {
   if (test.kind == "ir") return runIr(file, options, folder);
   if (test.kind == "reject" || file.isReject()) {
     if (!file.isReject()) return {"  names no `// error LINE: SENTENCE`\n", false};
-    return runReject(file, options, folder);
+    return runReject(file, options);
   }
   return runLang(file, options, folder);
 }

@@ -15,7 +15,7 @@ struct Message {
   std::vector<std::string> notes;  // listed help, or everything else that the report of this error says
 };
 
-// The line number of `  FILE.mica:LINE:COLUMN`, or 0.
+// The line number of `  FILE.mica:LINE:COLUMN`, or 0: a message about another module counts as line 0.
 int lineOfPlace(const std::string& text, const std::string& fileName) {
   size_t at = text.find(fileName + ":");
   return at == std::string::npos ? 0 : std::atoi(text.c_str() + at + fileName.size() + 1);
@@ -84,14 +84,14 @@ bool update(const TestFile& file, const std::vector<Message>& messages) {
 
 }  // namespace
 
-Outcome runReject(const TestFile& file, const Options& options, const std::string& folder) {
-  std::filesystem::create_directories(folder);
+Outcome runReject(const TestFile& file, const Options& options) {
+  // In the file's own folder, so that messages name files without folders.
+  std::filesystem::path path = file.path;
   ProcessRequest request;
-  request.command = {options.mica, "check", file.path};
-  request.directory = folder;
+  request.command = {options.mica, "check", path.filename().string()};
+  request.directory = path.parent_path().string();
   request.seconds = options.seconds;
   ProcessResult run = runProcess(request);
-  std::filesystem::remove_all(folder);
   Outcome outcome;
   if (run.timedOut) outcome.failure += "  the compiler ran too long\n";
   std::vector<Message> expected = listed(file), got = reported(run.err + run.out, file.name + ".mica");

@@ -22,6 +22,6 @@ struct Outcome {
 // A program that must print its `// expect:` lines in the interpreter and natively at every tier.
 Outcome runLang(const TestFile& file, const Options& options, const std::string& folder);
 // A program that must be refused with its `// error` sentences and no others.
-Outcome runReject(const TestFile& file, const Options& options, const std::string& folder);
+Outcome runReject(const TestFile& file, const Options& options);
 // IR text, passes, and the IR text wanted after them.
 Outcome runIr(const TestFile& file, const Options& options, const std::string& folder);
