@@ -159,6 +159,7 @@ void Lowering::run() {
       queue.pop_front();
       if (!program.get(i.decl).body && !(options.ensureBody && options.ensureBody(i.decl))) continue;
       if (diagnostics.hasErrors()) continue;
+      WorkingOn working(instanceName(i));
       FunctionLowering(*this, i, module.symbol(instanceName(i))).lowerFunction();
     } else if (!glueQueue.empty()) {
       GlueJob job = glueQueue.front();
@@ -203,6 +204,7 @@ Instance plainInstance(Program& program, DeclId d) {
 bool lowerProgram(Program& program, Marks& marks, const SourceFiles& sources, Diagnostics& diagnostics, const Options& options, ir::Module& module) {
   Lowering lowering(program, marks, sources, diagnostics, options, module);
   lowering.runtime("Start", "Entry");
+  lowering.runtime("Trap", "Raise");             // what trapping instructions call
   addMain(lowering, lowering.instanceSymbol(plainInstance(program, program.main)), lowering.canFail(program.get(program.main)));
   lowering.run();
   return !diagnostics.hasErrors();
@@ -211,6 +213,7 @@ bool lowerProgram(Program& program, Marks& marks, const SourceFiles& sources, Di
 bool lowerTests(Program& program, Marks& marks, const SourceFiles& sources, Diagnostics& diagnostics, const Options& options, ir::Module& module) {
   Lowering lowering(program, marks, sources, diagnostics, options, module);
   lowering.runtime("Start", "Entry");
+  lowering.runtime("Trap", "Raise");             // what trapping instructions call
   uint32_t index = ir::startFunction(module, "mica.main", {}, ir::Ptr);
   for (DeclId t : program.tests) {
     const Decl& d = program.get(t);
@@ -233,7 +236,9 @@ bool lowerLibrary(Program& program, Marks& marks, const SourceFiles& sources, Di
   Lowering lowering(program, marks, sources, diagnostics, options, module);
   for (uint32_t k = 0; k < program.decls.size(); k++) {
     const Decl& d = program.decls[k];
-    if (d.kind != DeclKind::Function || !d.system || !d.typeParams.empty()) continue;
+    if (d.kind != DeclKind::Function || !d.system) continue;
+    if (options.ensureBody) options.ensureBody(DeclId(k));      // which also says what it is generic over
+    if (!d.typeParams.empty()) continue;
     Instance i = plainInstance(program, DeclId(k));
     bool generic = false;                       // an extent that a layout depends on makes it one for each value
     for (TypeId t : i.params) generic |= lowering.extentMatters(t);
