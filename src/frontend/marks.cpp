@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "frontend/check.h"
 #include "frontend/marks_walk.h"
 #include "frontend/vocabulary.h"
 
@@ -81,6 +82,7 @@ Marks::Marks(Program& p, Diagnostics& d) : program(p), diagnostics(d) {}
 Marks::~Marks() = default;
 
 const InstanceMarks& Marks::of(const Instance& instance) {
+  if (!program.get(instance.decl).body) checkBody(program, instance.decl);   // library bodies are checked when reached
   auto& slot = known[instance];
   if (!slot) slot = std::make_unique<Entry>();
   Entry& entry = *slot;

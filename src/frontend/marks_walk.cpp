@@ -396,7 +396,6 @@ TypeId MarkWalk::call(ExprId id, const Expr& e) {
     return t.transfer(f.result, plain);
   }
   Instance target = targetOf(program, instance, out, id);
-  if (!program.get(target.decl).body) return plain;
   marks.depth++;
   TypeId result = marks.of(target).result;
   marks.depth--;
