@@ -227,6 +227,16 @@ DeclId Checker::libraryFailure(NameId name) {
   return {};
 }
 
+// Operations of the outermost scope that are plain library functions: what the module Prelude exports. Loaded when a name is found nowhere else.
+DeclId Checker::preludeFunction(NameId name) {
+  int prelude = modules.loadLibrary("Prelude");
+  if (prelude < 0) return {};
+  collectNewModules();
+  const Symbol* symbol = find(uint32_t(prelude), name);
+  bool exported = symbol && symbol->kind == Symbol::Kind::Declaration && symbol->exported && program.get(symbol->decl).kind == DeclKind::Function;
+  return exported ? symbol->decl : DeclId{};
+}
+
 namespace {
 
 size_t distance(std::string_view a, std::string_view b, size_t limit) {

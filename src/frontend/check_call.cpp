@@ -62,6 +62,7 @@ ExprId BodyChecker::call(const ast::CallExpr* e, TypeId hint) {
     if (auto type = checker.builtinType(n->name, module)) return conversion(*type, e);
     if (isBuiltin(n->name)) return builtinCall(n->name, e, brackets, hint);
     if (const vocabulary::Row* row = vocabulary::find(name)) return vocabularyCall(row, e, brackets, hint);
+    if (DeclId shared = checker.preludeFunction(n->name)) return callDecl(shared, e, brackets, hint);
     std::vector<std::string> candidates = checker.moduleNames(module);
     for (const char* b : builtinNames()) candidates.push_back(b);
     for (const vocabulary::Row& row : vocabulary::rows()) candidates.push_back(row.name);

@@ -414,10 +414,7 @@ ExprId BodyChecker::valueOrJump(const ast::Expr* e, TypeId hint, StmtId* leaves)
 
 ExprId BodyChecker::ifExpr(const ast::IfExpr* e, TypeId hint, size_t from) {
   const auto& branch = e->branches[from];
-  if (branch.condition.isLet) {
-    error(branch.condition.value, "`if let` is a statement; as a value write `try " + quoteExact(branch.condition.value) + " else …`");
-    return errorExpr(e);
-  }
+  if (branch.condition.isLet) return ifLetExpr(e, hint, from);
   if (auto known = rankCondition(branch.condition.value)) {   // the other branch is not checked
     if (*known) return expr(branch.value, hint);
     if (from + 1 < e->branches.size()) return ifExpr(e, hint, from + 1);
@@ -461,6 +458,46 @@ ExprId BodyChecker::ifExpr(const ast::IfExpr* e, TypeId hint, size_t from) {
   ExprId r = make(ExprKind::If, type, e);
   get(r).children = {c, a, b};
   return r;
+}
+
+// `if let x := maybe then a else b` as a value: a match of the optional.
+ExprId BodyChecker::ifLetExpr(const ast::IfExpr* e, TypeId hint, size_t from) {
+  const auto& branch = e->branches[from];
+  const ast::Expr* elseAst = from + 1 < e->branches.size() ? nullptr : e->otherwise;
+  if (!elseAst && from + 1 >= e->branches.size()) {
+    error(e, "an `if` that is a value needs `else`");
+    return errorExpr(e);
+  }
+  ExprId subject, a;
+  PatternId some;
+  {
+    Scope scope(*this);
+    PatternId inner = bindCondition(branch.condition, &subject);
+    some = makePattern(PatternKind::Some, typeOf(subject), branch.condition.pattern);
+    body.patterns[some.index].parts = {inner};
+    a = expr(branch.value, hint);
+  }
+  TypeId other = hint ? hint : isError(a) || kindOf(a) == Kind::Never ? TypeId{} : typeOf(a);
+  ExprId b = elseAst ? expr(elseAst, other) : ifExpr(e, other, from + 1);
+  if (isError(subject)) return errorExpr(e);
+  TypeId type = hint && compatible(typeOf(a), hint) != Compat::No && compatible(typeOf(b), hint) != Compat::No ? types.unmarked(hint) : join(typeOf(a), typeOf(b));
+  if (!type) {
+    error(e, "the branches of this `if` are " + aType(typeOf(a)) + " and " + aType(typeOf(b)));
+    return errorExpr(e);
+  }
+  a = fit(a, {type, "the branch"}, branch.value);
+  b = fit(b, {type, "the branch"}, elseAst ? elseAst : e);
+  ExprId m = make(ExprKind::Match, type, e);
+  get(m).children = {subject};
+  Arm yes, no;
+  yes.pattern = some;
+  yes.value = a;
+  yes.place = branch.value->place;
+  no.value = b;
+  no.place = elseAst ? elseAst->place : e->place;
+  get(m).arms.push_back(std::move(yes));
+  get(m).arms.push_back(std::move(no));
+  return m;
 }
 
 ExprId BodyChecker::matchExpr(const ast::MatchExpr* e, TypeId hint) {

@@ -117,6 +117,7 @@ TypeId BodyChecker::adaptTo(TypeId other, TypeId hint) {
 }
 
 ExprId BodyChecker::buildAdaptable(const ast::Expr* e, TypeId type) {
+  if (!type && hasFloatLiteral(e)) type = scalar(Kind::Float64);   // beside a float, whole numbers are floats too
   if (e->kind != ast::ExprKind::Binary) return expr(e, type);
   std::vector<const ast::BinaryExpr*> spine;
   const ast::Expr* leaf = e;
@@ -369,7 +370,7 @@ ExprId BodyChecker::arithmetic(const ast::BinaryExpr* e, ExprId left, ExprId rig
       right = splat;
       b = a;
     }
-    bool lanesFit = isFloat(lane) ? !integersOnly(e->op) : e->op != Op::Div && e->op != Op::IntDiv && e->op != Op::Mod && e->op != Op::Rem;
+    bool lanesFit = isFloat(lane) || lane == Kind::Parameter ? !integersOnly(e->op) : e->op != Op::Div && e->op != Op::IntDiv && e->op != Op::Mod && e->op != Op::Rem;
     if (a == b && lanesFit) return build(ExprKind::Binary, treeOp(e->op), a, left, right, e);
     auto& m = error(e->opSpan(), "`" + op + "` does not apply to " + aType(a) + " and " + aType(b));
     if (y != Kind::Simd) m.note("write `Simd.Splat[N](x)` for a value in all lanes");

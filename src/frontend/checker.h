@@ -85,6 +85,7 @@ class Checker {
   const Symbol* find(uint32_t module, NameId name);
   const Symbol* findExported(uint32_t module, const ast::Name& name, uint32_t from);   // reports what is missing or not exported
   DeclId libraryFailure(NameId name);
+  DeclId preludeFunction(NameId name);
   std::string nearest(std::string_view wanted, const std::vector<std::string>& candidates) const;
   void reportUnknown(Span at, std::string_view name, std::vector<std::string> candidates, const char* what);
   std::vector<std::string> moduleNames(uint32_t module) const;
@@ -279,6 +280,7 @@ class BodyChecker {
   ExprId buildAdaptable(const ast::Expr*, TypeId type);
   bool hasFloatLiteral(const ast::Expr*);
   ExprId ifExpr(const ast::IfExpr*, TypeId hint, size_t from = 0);
+  ExprId ifLetExpr(const ast::IfExpr*, TypeId hint, size_t from);
   ExprId matchExpr(const ast::MatchExpr*, TypeId hint);
   ExprId tryExpr(const ast::TryExpr*, TypeId hint);
   ExprId valueOrJump(const ast::Expr*, TypeId hint, StmtId* leaves);
