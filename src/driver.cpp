@@ -106,12 +106,11 @@ bool Compilation::parseAndCheck() {
   s.check.needMain = !s.options.tests;
   bool good = check(s.context, s.program, s.check);
   s.lap("parse and check");
-  if (good) {
-    // Bodies are checked one after another; those that others hold already stay.
-    for (uint32_t d = 0; d < s.program.decls.size(); d++)
-      if (s.program.decls[d].body && !s.program.decls[d].system) good &= checkOwnership(s.program, DeclId(d), s.context.diagnostics, s.context.sources);
-    s.lap("ownership");
-  }
+  // What the checker refused is left out of the tree, so ownership speaks of the rest in the same run. Bodies are checked one after
+  // another; those that others hold already stay.
+  for (uint32_t d = 0; d < s.program.decls.size(); d++)
+    if (s.program.decls[d].body && !s.program.decls[d].system) good &= checkOwnership(s.program, DeclId(d), s.context.diagnostics, s.context.sources);
+  s.lap("ownership");
   return good && !s.context.diagnostics.hasErrors();
 }
 
