@@ -223,6 +223,14 @@ class BodyUses {
         generics = &checker.info(s->decl).generics;
       }
     }
+    if (member && base && !raw) {
+      const Symbol* m = checker.find(moduleOf, base->name);
+      const Symbol* s = m && m->kind == Symbol::Kind::Module ? checker.findExported(m->index, member->name, moduleOf) : nullptr;
+      if (s && s->kind == Symbol::Kind::Declaration) {
+        checker.ensureGenerics(s->decl);
+        generics = &checker.info(s->decl).generics;
+      }
+    }
     expr(e->base);
     for (size_t i = 0; i < e->args.size(); i++) {
       const ast::Arg& a = e->args[i];

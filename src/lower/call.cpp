@@ -206,6 +206,7 @@ ValueId FunctionLowering::emitCall(ExprId id, ValueId dest, bool* failing) {
   *failing = l.canFail(callee);
   const InstanceMarks& calleeMarks = l.marks.of(target);
   TypeId resultT = calleeMarks.result;
+  if (l.get(resultT).kind == Kind::Simd) resultT = typeOf(id);   // whose lanes are known here
   size_t backs = sliceBacks.size();
   std::vector<ValueId> values;
   for (size_t k = 0; k < e.children.size(); k++) values.push_back(argument(e.children[k], callee.params[k].mode, target.params[k]));

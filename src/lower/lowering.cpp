@@ -237,7 +237,7 @@ bool lowerLibrary(Program& program, Marks& marks, const SourceFiles& sources, Di
   for (uint32_t k = 0; k < program.decls.size(); k++) {
     const Decl& d = program.decls[k];
     if (d.kind != DeclKind::Function || !d.system) continue;
-    if (options.ensureBody) options.ensureBody(DeclId(k));      // which also says what it is generic over
+    options.require(d.module, d.name);          // which reads its signature: what it is generic over
     if (!d.typeParams.empty()) continue;
     Instance i = plainInstance(program, DeclId(k));
     bool generic = false;                       // an extent that a layout depends on makes it one for each value

@@ -16,6 +16,16 @@ struct Place {
 // Reports an inconsistency inside the compiler (exit status 70) and asks for the input; never returns.
 [[noreturn]] void internalError(const std::string& what);
 
+// What the compiler is working on, said with an internal error: stands as a local variable while it is true.
+struct WorkingOn {
+  explicit WorkingOn(std::string what);
+  ~WorkingOn();
+  WorkingOn(const WorkingOn&) = delete;
+  WorkingOn& operator=(const WorkingOn&) = delete;
+ private:
+  std::string outer;
+};
+
 // An index into some vector that cannot be mixed up with another kind of index: `struct BlockTag; using BlockId = Id<BlockTag>;`
 template <class Tag> struct Id {
   static constexpr uint32_t None = 0xffffffffu;
