@@ -229,7 +229,8 @@ void Selector::checkedMul(const ir::Inst& i) {
     if (isConst(a, c)) std::swap(a, b);
     Src right = intSource(b, own);
     VReg left = reg(a);
-    if (right.kind == Src::Imm) ins(Mnemonic::Imul).def(d, own).any(left, own).imm(right.imm);
+    if (right.kind == Src::Imm && right.imm == 2) ins(Mnemonic::Add).tied(d, left, own).use(left, own);
+    else if (right.kind == Src::Imm) ins(Mnemonic::Imul).def(d, own).any(left, own).imm(right.imm);
     else ins(Mnemonic::Imul).tied(d, left, own).src(right, own);
     trapIf({Cond::O}, ir::TrapKind::Overflow);
     return;

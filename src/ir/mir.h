@@ -92,7 +92,7 @@ struct Inst {
   bool locked = false;
   bool isCall = false;
   bool isTerminator = false;
-  bool remat = false;             // its only operand is one definition: can be repeated anywhere instead of a reload, and leaves flags alone
+  bool remat = false;             // its only operand is one definition: the allocator makes it where it is needed, again and again; leaves flags alone
   uint16_t operandCount = 0;
   uint32_t firstOperand = 0;      // Function::operands
   RegSet clobbers = 0;

@@ -19,7 +19,11 @@ class Analyser {
     findLiveIns();
     for (int round = 0; round < 2; ++round)   // the second round carries distances around loops
       for (size_t k = live.order.size(); k-- > 0;) distances(live.order[k]);
-    for (BlockId b : live.order) pressureAndCalls(b);
+    live.everyIteration.assign(f.blocks.size(), true);
+    for (BlockId b : live.order) {
+      pressureAndCalls(b);
+      if (uint32_t l = live.loopOf[b.index]; l != NoLoop) live.everyIteration[b.index] = inEveryIteration(b, live.loops[l]);
+    }
     return std::move(live);
   }
 

@@ -35,6 +35,7 @@ struct Liveness {
   std::vector<uint32_t> loopOf;               // by block: the innermost loop
   std::vector<std::vector<LiveIn>> liveIn;    // by block, ascending by register
   std::vector<bool> crossesCall;              // by register
+  std::vector<bool> everyIteration;           // by block: each round of the innermost loop passes it
 
   bool inLoop(uint32_t loop, BlockId b) const {
     for (uint32_t l = loopOf[b.index]; l != NoLoop; l = loops[l].parent)

@@ -83,14 +83,14 @@ class Orderer {
       m = writer[placeOf(moves[m].from)];
       if (m == first) break;
     }
-    if (swaps) {
+    // The first destination's old value is what the cycle's last move wants. Over a spare register moves are cheaper than exchanges.
+    VReg saved = moves[cycle.back()].value;
+    PReg spare = freeReg(info(saved).cls);
+    if (swaps && spare == NoReg) {
       for (size_t k = 0; k + 1 < cycle.size(); ++k)
         steps.push_back({MoveStep::Swap, moves[cycle[k]].from, moves[cycle[k]].to, moves[cycle[k]].value, nullptr});
       return;
     }
-    // The first destination's old value is what the cycle's last move wants.
-    VReg saved = moves[cycle.back()].value;
-    PReg spare = freeReg(info(saved).cls);
     Loc aside = spare != NoReg ? Loc::reg(spare) : Loc::slot(context.spareSlot(info(saved).size, 0));
     inUse = spare != NoReg ? bit(spare) : 0;
     move(moves[first].to, aside, saved);

@@ -1,8 +1,8 @@
 // Several moves that happen at once, put into an order of single moves.
 //
 // Each destination occurs once; sources may repeat. A move whose destination nobody still reads can go at once; what is left over
-// are cycles. A cycle of general registers is undone by exchanges; any other by carrying one value over a spare register or a spare
-// spill slot. A move from slot to slot goes through a spare register, or through a register that is saved in a spare slot meanwhile.
+// are cycles. A cycle is undone by carrying one value over a spare register; without one, by exchanges among general registers, else
+// over a spare spill slot. A move from slot to slot goes through a spare register, or through a register that is saved in a spare slot meanwhile.
 // Values that are made rather than moved (constants) come last, when their destination is free.
 #pragma once
 #include <functional>

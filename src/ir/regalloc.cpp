@@ -209,6 +209,10 @@ PReg Allocator::takeFrom(VReg v, RegSet candidates, RegSet keep, uint32_t nearer
 // Gives every operand of the instruction its location and appends it, with the moves that it needs first.
 void Allocator::allocate(Inst& inst) {
   Operand* ops = f.operandsOf(inst);
+  if (inst.remat) {                      // made where it is needed
+    nextUse[ops[0].reg.index] = after[inst.firstOperand];
+    return;
+  }
   RegSet fixedUse = 0, gone = inst.clobbers;
   for (unsigned k = 0; k < inst.operandCount; ++k) {
     if (ops[k].constraint == Constraint::Fixed) (ops[k].isDef ? gone : fixedUse) |= bit(ops[k].fixed);

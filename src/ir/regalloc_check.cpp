@@ -62,6 +62,7 @@ class Checker {
           continue;
         }
         const std::vector<Inst>& original = before.blocks[n].insts;
+        while (next < original.size() && original[next].remat) ++next;   // made where they are needed
         if (next == original.size() || original[next].op != i.op || original[next].firstOperand != i.firstOperand)
           return fail(BlockId(n), &i, "not the original's next instruction");
         for (unsigned k = 0; k < i.operandCount; ++k)

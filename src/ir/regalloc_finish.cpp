@@ -54,10 +54,11 @@ void Allocator::collectEdgeMoves() {
   }
 }
 
+// How often a block is executed, roughly.
 double Allocator::frequency(BlockId b) const {
-  double f10 = 1;
-  for (uint32_t d = 0; d < f.blocks[b.index].loopDepth && d < 30; ++d) f10 *= 8;
-  return f.blocks[b.index].cold ? f10 / 1000 : f10;
+  double times = live.everyIteration[b.index] ? 1 : 0.4;
+  for (uint32_t d = 0; d < f.blocks[b.index].loopDepth && d < 30; ++d) times *= 8;
+  return f.blocks[b.index].cold ? times / 1000 : times;
 }
 
 // Decides for each spilled value where it is stored.
@@ -207,6 +208,9 @@ void Allocator::rebuildBlocks() {
 
 void Allocator::insertEdgeMoves() {
   std::vector<std::vector<BlockId>> behind(f.blocks.size());
+  std::vector<BlockId> before(f.blocks.size());
+  std::vector<uint32_t> placeOf(f.blocks.size());
+  for (uint32_t k = 0; k < f.order.size(); ++k) placeOf[f.order[k].index] = k;
   for (EdgeMoves& e : edgeMoves) {
     for (PendingMove& m : e.moves) {
       m.from = finalLoc(m.from);
@@ -236,7 +240,10 @@ void Allocator::insertEdgeMoves() {
     jump.place = place;
     insts.push_back(jump);
     BlockId between(uint32_t(f.blocks.size()));
-    behind[e.from.index].push_back(between);
+    // In front of a loop's head it is on the way back without another jump.
+    BlockId to = from.succs[e.succ].to;
+    if (to.index != 0 && !before[to.index] && placeOf[to.index] <= placeOf[e.from.index]) before[to.index] = between;
+    else behind[e.from.index].push_back(between);
     Block made;
     made.insts = std::move(insts);
     made.succs.push_back(from.succs[e.succ]);
@@ -248,6 +255,7 @@ void Allocator::insertEdgeMoves() {
   if (f.blocks.size() != behind.size()) {
     std::vector<BlockId> order;
     for (BlockId b : f.order) {
+      if (before[b.index]) order.push_back(before[b.index]);
       order.push_back(b);
       order.insert(order.end(), behind[b.index].begin(), behind[b.index].end());
     }
