@@ -306,7 +306,8 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
         o.form = Operand::Form::Float;             // a number changed in place, tracked or not: the value comes first
         o.element = o.type;
         o.address = this->place(child, true).address;
-      } else if (signature.params[k].base == "float" || (row.rule == Rule::Pointwise && (type.kind == Kind::Float32 || type.kind == Kind::Float64))) {
+      } else if (signature.params[k].base == "float" ||
+                 ((row.rule == Rule::Pointwise || signature.params[k].base == "tensor") && (type.kind == Kind::Float32 || type.kind == Kind::Float64))) {
         o.form = Operand::Form::Float;
         o.element = o.type;
         pairs[k] = borrow(child);
