@@ -319,7 +319,7 @@ void FunctionLowering::clipByNorm(const Expr& e, ValueId dest) {
   eachLeaf([&](ValueId data, ValueId count, TypeId element) { callRuntime("Optimizer", "Scale", ir::Void, {data, count, b().load(ir::F32, factor)}, {element}); });
   b().br(done);
   b().setBlock(done);
-  if (dest) b().store(total, dest);
+  if (dest) b().store(b().convert(Op::FExt, ir::F64, total), dest);   // the norm is a float32, answered as the settings are
 }
 
 }  // namespace mica::lower
