@@ -1,4 +1,6 @@
 // Calls: which instance, the hidden extents, arguments by value or address, failures, and function values.
+#include <algorithm>
+
 #include "lower/function.h"
 
 namespace mica::lower {
@@ -195,6 +197,24 @@ void FunctionLowering::checkArgumentShapes(const Expr& e, const Decl& callee, co
 
 // ---- calls ----
 
+// Defaults stand in a declaration and keep their turn.
+std::vector<uint32_t> FunctionLowering::textOrder(const Expr& e) const {
+  std::vector<uint32_t> order, written;
+  for (uint32_t k = 0; k < e.children.size(); k++) {
+    order.push_back(k);
+    if (!e.children[k]) continue;
+    const Place p = expr(e.children[k]).start;
+    if (p.file == e.start.file && std::pair(p.line, p.column) > std::pair(e.start.line, e.start.column)) written.push_back(k);
+  }
+  std::vector<uint32_t> sorted = written;
+  std::stable_sort(sorted.begin(), sorted.end(), [&](uint32_t a, uint32_t b) {
+    const Place x = expr(e.children[a]).start, y = expr(e.children[b]).start;
+    return std::pair(x.line, x.column) < std::pair(y.line, y.column);
+  });
+  for (size_t k = 0; k < written.size(); k++) order[written[k]] = sorted[k];
+  return order;
+}
+
 ValueId FunctionLowering::emitCall(ExprId id, ValueId dest, bool* failing) {
   const Expr& e = expr(id);
   if (e.kind == ExprKind::Builtin) {                            // built-ins that can fail are library functions
@@ -205,11 +225,11 @@ ValueId FunctionLowering::emitCall(ExprId id, ValueId dest, bool* failing) {
   const Decl& callee = program.get(target.decl);
   *failing = l.canFail(callee);
   const InstanceMarks& calleeMarks = l.marks.of(target);
-  TypeId resultT = calleeMarks.result;
+  TypeId resultT = l.fixExtents(calleeMarks.result, target);
   if (l.get(resultT).kind == Kind::Simd) resultT = typeOf(id);   // whose lanes are known here
   size_t backs = sliceBacks.size();
-  std::vector<ValueId> values;
-  for (size_t k = 0; k < e.children.size(); k++) values.push_back(argument(e.children[k], callee.params[k].mode, target.params[k]));
+  std::vector<ValueId> values(e.children.size());
+  for (uint32_t k : textOrder(e)) values[k] = argument(e.children[k], callee.params[k].mode, target.params[k]);
   at(e.place);
   std::vector<ValueId> hidden = hiddenExtents(e, callee, target, values);
   std::vector<ValueId> args;
@@ -221,7 +241,7 @@ ValueId FunctionLowering::emitCall(ExprId id, ValueId dest, bool* failing) {
   ir::Type result = callee.resultMode != ResultMode::Value || *failing ? ir::Ptr : viaAddress ? ir::Void : l.irType(resultT);
   ValueId answer = b().call(l.instanceSymbol(target), result, args);
   finishSliceBacks(backs);
-  if (l.get(resultT).kind == Kind::Never && !endsBlock()) b().unreachable();
+  if (l.get(resultT).kind == Kind::Never && !*failing && !endsBlock()) b().unreachable();
   return answer;
 }
 

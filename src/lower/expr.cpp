@@ -493,7 +493,7 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
 // The parts of a constructor, in order. When a later one fails, the earlier ones are released.
 void FunctionLowering::intoParts(const Expr& e, const std::function<uint32_t(uint32_t)>& offsetOf, const std::function<TypeId(uint32_t)>& wanted, ValueId dest) {
   size_t depth = cleanups.size();
-  for (uint32_t k = 0; k < e.children.size(); k++) {
+  for (uint32_t k : textOrder(e)) {
     ValueId part = offset(dest, offsetOf(k));
     scoped([&] { intoAs(e.children[k], wanted(k), part); });
     pushDrop(part, wanted(k));
@@ -606,7 +606,8 @@ void FunctionLowering::tryInto(ExprId, const Expr& e, TypeId t, ValueId dest) {
   else failure = emitCall(call, target, &failing);
   if (!failing) internalError("`try` on a call that cannot fail");
   BlockId failed = b().createBlock(), fine = b().createBlock();
-  b().brIf(b().icmp(Cond::Ne, b().emit(Op::Bitcast, ir::I64, {failure}), b().i64(0)), failed, fine);
+  if (l.get(callType).kind == Kind::Never) b().br(failed);      // it comes back with a failure or not at all
+  else b().brIf(b().icmp(Cond::Ne, b().emit(Op::Bitcast, ir::I64, {failure}), b().i64(0)), failed, fine);
   b().setBlock(failed);
   if (e.handler.present()) {
     callRuntime("Failures", "Release", ir::Void, {failure});
@@ -616,6 +617,7 @@ void FunctionLowering::tryInto(ExprId, const Expr& e, TypeId t, ValueId dest) {
     failWith(failure);
   }
   b().setBlock(fine);
+  if (l.get(callType).kind == Kind::Never && !e.handler.present()) b().unreachable();
   if (!dest && !unit) pushDrop(target, callType);
 }
 

@@ -645,6 +645,7 @@ void FunctionLowering::assertStatement(const Stmt& s) {
   b().brIf(condition(s.value), fine, bad);
   b().setBlock(bad);
   at(s.place);
+  size_t depth = cleanups.size();
   if (s.second) {
     ValueId text = borrow(s.second);
     at(s.place);
@@ -653,6 +654,7 @@ void FunctionLowering::assertStatement(const Stmt& s) {
   } else {
     b().trap(ir::TrapKind::Assert);
   }
+  cleanups.resize(depth);                       // what the text needed ends with the trap
   b().setBlock(fine);
 }
 
