@@ -72,6 +72,18 @@ Instance Lowering::calleeOf(const Instance& caller, ExprId call, const Body& bod
   return target;
 }
 
+TypeId Lowering::fixExtents(TypeId t, const Instance& i) {
+  const Decl& d = program.get(i.decl);
+  std::vector<ExtentId> known;
+  bool any = false;
+  for (uint32_t k = 0; k < d.extentParams.size(); k++) {
+    bool fixed = k < i.extents.size() && i.extents[k] >= 0;
+    known.push_back(fixed ? types.constant(i.extents[k]) : types.name(i.decl, k, d.extentParams[k]));
+    any |= fixed;
+  }
+  return any && t ? types.substitute(t, i.decl, {}, known) : t;
+}
+
 // The part of `actual` that stands where `pattern` has the k-th extent name of `decl`.
 ExtentId Lowering::findExtent(TypeId pattern, TypeId actual, DeclId decl, uint32_t k) {
   if (!pattern || !actual) return {};

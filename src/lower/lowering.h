@@ -67,6 +67,7 @@ class Lowering {
   ir::SymbolId instanceSymbol(const Instance&);            // queues it
   // The instance that a call reaches: marks' answer, with the extents fixed on which its layouts depend.
   Instance calleeOf(const Instance& caller, ExprId call, const Body&, const std::vector<ExtentId>& callerExtents);
+  TypeId fixExtents(TypeId, const Instance&);              // a type in the instance's names, with the extents put in that it fixes
   ir::SymbolId glue(Glue, TypeId);                         // queues it
   ir::SymbolId failureText(TypeId failure);                // (string result address, payload address)
   ir::SymbolId failureId(DeclId failure);                  // a data symbol whose address identifies the failure
