@@ -77,7 +77,9 @@ class Generator {
       case 8: memoryAccess(); break;
       case 9: conversion(); break;
       case 10: if (depth < 3) branch(); break;
-      case 11: if (depth < 3) loop(); break;
+      case 11:
+        if (depth < 3) chance(60) ? loop() : loopToLast();
+        break;
       case 12: if (depth < 3) switchOn(); break;
       case 13: check(); break;
       case 14: call(); break;
@@ -347,6 +349,32 @@ class Generator {
     b->br(head, next);
     scope.resize(inner);
     b->setBlock(out);
+  }
+  // A loop that tests at its end, whether the counter is at its last value, behind a test before it.
+  void loopToLast() {
+    int64_t step = chance(60) ? 1 : -1;
+    BlockId head = b->createBlock({I64, I64}), more = b->createBlock(), out = b->createBlock({I64});
+    ValueId first = chance(60) ? b->i64(step > 0 ? 0 : 5) : small(I64, pick(I64)), end = chance(40) ? b->i64(int64_t(below(7)) - 1) : small(I64, pick(I64));
+    ValueId last = chance(70) ? b->iadd(end, b->i64(-step)) : end, start[] = {first, pick(I64)}, skipped[] = {pick(I64)};
+    b->brIf(step > 0 ? b->icmp(chance(90) ? Cond::Slt : Cond::Sle, first, end) : b->icmp(Cond::Sgt, first, end), head, start, out, skipped);
+    size_t mark = scope.size();
+    b->setBlock(head);
+    ValueId i = b->param(head, 0);
+    scope.push_back(i);
+    scope.push_back(b->param(head, 1));
+    ++depth;
+    ValueId details[] = {i, end};
+    if (chance(60)) b->trapIf(b->icmp(chance(70) ? Cond::Uge : Cond::Sge, i, end), TrapKind::Index, details);
+    for (unsigned n = 1 + below(5); n > 0 && budget > 0; --n) statement();
+    --depth;
+    ValueId value = pick(I64), done[] = {value};
+    b->brIf(b->icmp(Cond::Ne, i, last), more, {}, out, done);
+    b->setBlock(more);
+    ValueId next[] = {b->binary(chance(50) ? Op::SAddT : Op::IAdd, i, b->i64(step)), value};
+    b->br(head, next);
+    scope.resize(mark);
+    b->setBlock(out);
+    add(b->param(out, 0));
   }
   void statement1() {
     if (chance(50)) integer();

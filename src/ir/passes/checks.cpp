@@ -105,6 +105,11 @@ class Checks {
       case Cond::Sgt: return addFact(b, a, true);
       case Cond::Sge: return addFact(b, a, false);
       case Cond::Eq: addFact(a, b, false); return addFact(b, a, false);
+      case Cond::Ne:   // of what is at most the other, it is less
+        if (!tracked(a)) return;
+        if (less(a, b, false)) addFact(a, b, true);
+        else if (less(b, a, false)) addFact(b, a, true);
+        return;
       // An unsigned comparison below something not negative bounds both ways.
       case Cond::Ugt: return assumeCompare(Cond::Ult, b, a);
       case Cond::Uge: return assumeCompare(Cond::Ule, b, a);
@@ -134,6 +139,12 @@ class Checks {
     if (d && addsConstant(*d, c)) {
       if (c == 1 && !strict) return less(f.arg(*d, 0), b, true, depth + 1);
       if (c < 0) return less(f.arg(*d, 0), b, false, depth + 1);
+    }
+    // a <= x - 1 when a < x; a < x + c when a <= x.
+    d = defOf(f, b);
+    if (d && addsConstant(*d, c)) {
+      if (c == -1 && !strict) return less(a, f.arg(*d, 0), true, depth + 1);
+      if (c > 0) return less(a, f.arg(*d, 0), false, depth + 1);
     }
     return false;
   }
@@ -246,6 +257,7 @@ class Checks {
     ValueId p = f.blocks[head.index].params[k];
     Type t = f.typeOf(p);
     boundBelow(head, k);
+    bool stopsAtLast = boundByLast(head, k);
     bool grows = true, shrinks = true;
     for (BlockId latch : cfg.predecessors[head.index]) {
       if (!dom.dominates(head, latch)) continue;
@@ -255,7 +267,7 @@ class Checks {
       int64_t c;
       if (!d || d->argCount != 2 || f.arg(*d, 0) != p || !constantOf(f, f.arg(*d, 1), c)) return;
       if (d->op == Op::SSubT) c = c == std::numeric_limits<int64_t>::min() ? 0 : -c;
-      else if (d->op == Op::IAdd && !stepHeld(head, p, v, c)) return;
+      else if (d->op == Op::IAdd && !stopsAtLast && !stepHeld(head, p, v, c)) return;
       else if (d->op != Op::IAdd && d->op != Op::SAddT) return;
       grows &= c >= 0;
       shrinks &= c <= 0;
@@ -320,18 +332,64 @@ class Checks {
     for (BlockId outside : cfg.predecessors[head.index])
       if (!dom.dominates(head, outside)) {
         ValueId first = argumentFrom(outside, head, k);
-        if (!first || !dom.dominates(outside, head) || !lessOnEdge(outside, head, first, bound)) return;
+        if (!first || !dom.dominates(outside, head) || !lessOnEdge(outside, head, first, bound, true)) return;
       }
     addFact(p, bound, true);
   }
 
-  // Is a < b certain on the way from p to b, given also the branch that leads there?
-  bool lessOnEdge(BlockId p, BlockId to, ValueId a, ValueId b) {
+  // A loop that steps by one (up or down) unless its parameter is at the last value, and whose first value does not lie beyond that:
+  // the parameter never passes the last value, and no step wraps.
+  bool boundByLast(BlockId head, uint32_t k) {
+    ValueId p = f.blocks[head.index].params[k], last;
+    int64_t step = 0, c;
+    for (BlockId latch : cfg.predecessors[head.index]) {
+      if (!dom.dominates(head, latch)) continue;
+      ValueId next = argumentFrom(latch, head, k);
+      const Inst* d = next ? defOf(f, next) : nullptr;
+      if (!d || (d->op != Op::IAdd && d->op != Op::SAddT) || f.arg(*d, 0) != p || !constantOf(f, f.arg(*d, 1), c)) return false;
+      if ((c != 1 && c != -1) || (step && step != c)) return false;
+      step = c;
+      ValueId other = differsFrom(head, p, blockOf(next));
+      if (!other || (last && last != other)) return false;
+      last = other;
+    }
+    if (!last) return false;
+    const Value& value = f.values[last.index];
+    BlockId home = value.def ? blockOf(last) : value.paramOf;
+    if (home == head || !dom.dominates(home, head)) return false;
+    for (BlockId outside : cfg.predecessors[head.index])
+      if (!dom.dominates(head, outside)) {
+        ValueId first = argumentFrom(outside, head, k);
+        if (!first || !dom.dominates(outside, head)) return false;
+        if (step > 0 ? !lessOnEdge(outside, head, first, last, false) : !lessOnEdge(outside, head, last, first, false)) return false;
+      }
+    if (step > 0) addFact(p, last, false);
+    else addFact(last, p, false);
+    return true;
+  }
+
+  // The value from which p is known to differ in a block of the loop, by a branch between the loop's head and the block.
+  ValueId differsFrom(BlockId head, ValueId p, BlockId b) {
+    for (; b && b != head; b = dom.parent[b.index]) {
+      auto preds = cfg.predecessors[b.index];
+      if (preds.size() != 1) continue;
+      const Inst& i = terminatorOf(f, preds[0]);
+      if (i.op != Op::BrIf || f.targets[i.firstTarget].block == f.targets[i.firstTarget + 1].block) continue;
+      const Inst* d = defOf(f, f.arg(i, 0));
+      if (!d || d->op != Op::ICmp || d->cond != (f.targets[i.firstTarget].block == b ? Cond::Ne : Cond::Eq)) continue;
+      if (f.arg(*d, 0) == p) return f.arg(*d, 1);
+      if (f.arg(*d, 1) == p) return f.arg(*d, 0);
+    }
+    return {};
+  }
+
+  // Is a < b (a <= b) certain on the way from p to a block, given also the branch that leads there?
+  bool lessOnEdge(BlockId p, BlockId to, ValueId a, ValueId b, bool strict) {
     size_t rangeMark = rangeUndo.size(), factMark = allFacts.size();
     const Inst& i = terminatorOf(f, p);
     if (i.op == Op::BrIf && f.targets[i.firstTarget].block != f.targets[i.firstTarget + 1].block)
       assume(f.arg(i, 0), f.targets[i.firstTarget].block == to);
-    bool yes = less(a, b, true);
+    bool yes = less(a, b, strict);
     undoTo(rangeMark, factMark);
     return yes;
   }
