@@ -373,14 +373,10 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
       return copy(dest, p.address, t);
     }
     case ExprKind::Slice: {
+      if (recordedAt(id)) return recordedSliceInto(e, dest);
       ValueId view = slotFor(t);
       sliceInto(e, view, false);
-      if (!recordedAt(id)) return copy(dest, view, t);
-      TypeId source = typeOf(e.children[0]);
-      ValueId size = b().i64(l.sizeOf(types.unmarked(l.get(t).element)));
-      callRuntime("Tape", "RecordSlice", ir::Void, {dest, view, b().i64(int64_t(l.get(t).extents.size())), borrow(e.children[0]),
-                                                    b().i64(int64_t(l.get(source).extents.size())), size});
-      return;
+      return copy(dest, view, t);
     }
     case ExprKind::String: return stringLiteral(e.text, dest);
     case ExprKind::None: case ExprKind::Zero: {
@@ -470,7 +466,7 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
             into(e.children[k + 1], value);
             callRuntime("Maps", "Put", ir::Void, {dest, key, value}, {type.key, type.element});
           } else {
-            callRuntime("Sets", "Put", ir::Void, {dest, key}, {type.element});
+            callRuntime("Sets", "Put", ir::I1, {dest, key}, {type.element});
           }
         });
       }

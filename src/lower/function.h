@@ -168,7 +168,11 @@ class FunctionLowering {
   ValueId elementAddress(const Expr&, bool forChanging);
   ValueId index(ExprId);                       // as i64; out of int64 (uint64 above) traps by the bounds check
   void boundsCheck(ValueId i, ValueId length);
+  struct SliceShape { ValueId base, data; std::vector<ValueId> extents, strides; TypeId element; bool lastKept = false; };
+  SliceShape sliceShape(const Expr&, bool forChanging);
+  ValueId stridesInMemory(const SliceShape&);
   void sliceInto(const Expr&, ValueId dest, bool forChanging);
+  void recordedSliceInto(const Expr&, ValueId dest);
   void sliceSequence(const Expr&, TypeId sourceType, ValueId dest, bool forChanging);
 
   // ---- call.cpp ----

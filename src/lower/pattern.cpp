@@ -15,9 +15,12 @@ void FunctionLowering::matchPattern(PatternId id, ValueId address, TypeId t, Mod
     case PatternKind::Any: case PatternKind::Bind: return;
     case PatternKind::Literal: {
       if (isScalar(t)) return require(compareScalars(BinaryOp::Eq, t, loadValue(address, t), scalar(p.low)));
-      ValueId other = borrow(p.low);
-      ValueId args[] = {address, other};
-      return require(b().call(l.glue(Glue::Equal, types.unmarked(t)), ir::I1, args));
+      ValueId same;
+      scoped([&] {
+        ValueId args[] = {address, borrow(p.low)};
+        same = b().call(l.glue(Glue::Equal, types.unmarked(t)), ir::I1, args);
+      });
+      return require(same);
     }
     case PatternKind::Range: {
       ValueId v = loadValue(address, t), low = scalar(p.low), high = scalar(p.high);

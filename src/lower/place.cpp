@@ -117,25 +117,24 @@ ValueId FunctionLowering::elementAddress(const Expr& e, bool forChanging) {
 
 // ---- slices ----
 
-void FunctionLowering::sliceInto(const Expr& e, ValueId dest, bool forChanging) {
+// Where a slice of a tensor begins, its extents, and its strides in elements, the last one included.
+FunctionLowering::SliceShape FunctionLowering::sliceShape(const Expr& e, bool forChanging) {
+  SliceShape slice;
   TypeId sourceType = typeOf(e.children[0]);
   const Type source = l.get(sourceType);
-  if (source.kind != Kind::Tensor) return sliceSequence(e, sourceType, dest, forChanging);
   ValueId base = isPlace(e.children[0]) ? place(e.children[0], forChanging).address : borrow(e.children[0]);
   if (forChanging) checkChange(base);
   unsigned rank = unsigned(source.extents.size());
-  std::vector<ValueId> extents, strides;
   ValueId start = b().i64(0);
-  bool lastKept = false;
   for (unsigned k = 0; k < rank; k++) {
     ValueId extent = extentOf(base, sourceType, k);
-    ValueId stride = k + 1 < rank ? header(ir::I64, base, tensor::strides(int(rank)) + 8 * int(k)) : b().i64(1);
+    ValueId stride = k + 1 < rank ? b().load(ir::I64, base, tensor::strides(int(rank)) + 8 * int(k)) : b().i64(1);
     Subscript s = k < e.subscripts.size() ? e.subscripts[k] : Subscript{Subscript::Form::Whole, {}, {}, false};
     ValueId low = s.low ? index(s.low) : b().i64(0);
     at(e.place);
     if (s.form == Subscript::Form::Index) {
       boundsCheck(low, extent);
-      lastKept = false;
+      slice.lastKept = false;
     } else {
       ValueId high = s.form == Subscript::Form::Range ? index(s.high) : extent;
       at(e.place);
@@ -144,35 +143,58 @@ void FunctionLowering::sliceInto(const Expr& e, ValueId dest, bool forChanging) 
         ValueId bad = b().or_(b().icmp(Cond::Ugt, low, high), b().icmp(Cond::Ugt, high, extent));
         trapIf(bad, ir::TrapKind::Range, {low, high, extent});
       }
-      extents.push_back(s.form == Subscript::Form::Whole ? extent : b().isub(high, low));
-      strides.push_back(stride);
-      lastKept = true;
+      slice.extents.push_back(s.form == Subscript::Form::Whole ? extent : b().isub(high, low));
+      slice.strides.push_back(stride);
+      slice.lastKept = true;
     }
     start = b().iadd(start, b().imul(low, stride));
   }
-  uint32_t size = l.sizeOf(types.unmarked(source.element));
-  ValueId data = b().padd(header(ir::Ptr, base, tensor::Data), b().imul(start, b().i64(size)));
-  int n = int(extents.size());
-  if (lastKept) {
-    b().store(data, dest, tensor::Data);
-    b().store(header(ir::Ptr, base, tensor::Owner), dest, tensor::Owner);
-    for (int k = 0; k < n; k++) b().store(extents[size_t(k)], dest, tensor::Extents + 8 * k);
-    for (int k = 0; k + 1 < n; k++) b().store(strides[size_t(k)], dest, tensor::strides(n) + 8 * k);
+  slice.base = base;
+  slice.element = types.unmarked(source.element);
+  slice.data = b().padd(b().load(ir::Ptr, base, tensor::Data), b().imul(start, b().i64(l.sizeOf(slice.element))));
+  return slice;
+}
+
+ValueId FunctionLowering::stridesInMemory(const SliceShape& slice) {
+  ValueId at = slotBytes(uint32_t(8 * slice.strides.size()));
+  for (size_t k = 0; k < slice.strides.size(); k++) b().store(slice.strides[k], at, int64_t(8 * k));
+  return at;
+}
+
+void FunctionLowering::sliceInto(const Expr& e, ValueId dest, bool forChanging) {
+  TypeId sourceType = typeOf(e.children[0]);
+  if (l.get(sourceType).kind != Kind::Tensor) return sliceSequence(e, sourceType, dest, forChanging);
+  SliceShape slice = sliceShape(e, forChanging);
+  int n = int(slice.extents.size());
+  if (slice.lastKept) {
+    b().store(slice.data, dest, tensor::Data);
+    b().store(b().load(ir::Ptr, slice.base, tensor::Owner), dest, tensor::Owner);
+    for (int k = 0; k < n; k++) b().store(slice.extents[size_t(k)], dest, tensor::Extents + 8 * k);
+    for (int k = 0; k + 1 < n; k++) b().store(slice.strides[size_t(k)], dest, tensor::strides(n) + 8 * k);
     return;
   }
   // The last extent of the result would not be contiguous: its elements are gathered into a tensor of its own.
-  ValueId stridesAt = slotBytes(uint32_t(8 * n));
-  for (int k = 0; k < n; k++) b().store(strides[size_t(k)], stridesAt, 8 * k);
-  makeTensor(dest, types.unmarked(source.element), extents, false);
+  ValueId stridesAt = stridesInMemory(slice), data = slice.data;
+  uint32_t size = l.sizeOf(slice.element);
+  makeTensor(dest, slice.element, slice.extents, false);
   callRuntime("Buffers", "GatherStrided", ir::Void, {dest, data, stridesAt, b().i64(n), b().i64(size)});
-  TypeId viewType = types.tensor(types.unmarked(source.element), std::vector<ExtentId>(size_t(n), types.open()));
-  if (forChanging) {
-    ValueId view = dest;
-    cleanups.push_back({Cleanup::Kind::Call, dest, viewType, [this, view, data, stridesAt, n, size] {
-      callRuntime("Buffers", "ScatterStrided", ir::Void, {view, data, stridesAt, b().i64(n), b().i64(size)});
+  TypeId viewType = types.tensor(slice.element, std::vector<ExtentId>(size_t(n), types.open()));
+  pushDrop(dest, viewType);
+  if (forChanging) {                            // written back before the copy is released
+    cleanups.push_back({Cleanup::Kind::Call, dest, viewType, [this, dest, data, stridesAt, n, size] {
+      callRuntime("Buffers", "ScatterStrided", ir::Void, {dest, data, stridesAt, b().i64(n), b().i64(size)});
     }});
   }
-  pushDrop(dest, viewType);
+}
+
+// A slice with an entry of its own on the tape: a copy whose gradient goes back to where the slice lies.
+void FunctionLowering::recordedSliceInto(const Expr& e, ValueId dest) {
+  SliceShape slice = sliceShape(e, false);
+  ValueId stridesAt = stridesInMemory(slice), rank = b().i64(int64_t(slice.extents.size())), size = b().i64(l.sizeOf(slice.element));
+  makeTensor(dest, slice.element, slice.extents, false);
+  callRuntime("Buffers", "GatherStrided", ir::Void, {dest, slice.data, stridesAt, rank, size});
+  ValueId sourceRank = b().i64(int64_t(l.get(typeOf(e.children[0])).extents.size()));
+  callRuntime("Tape", "RecordSlice", ir::Void, {dest, slice.data, stridesAt, rank, slice.base, sourceRank, size});
 }
 
 void FunctionLowering::sliceSequence(const Expr& e, TypeId sourceType, ValueId dest, bool forChanging) {

@@ -144,14 +144,13 @@ void FunctionLowering::update(const Stmt& s) {
   }
   if (l.get(t).kind == Kind::List || l.get(t).kind == Kind::String) {
     ValueId address = place(s.target, true).address;
+    if (l.get(t).kind == Kind::String) {
+      callRuntime("Format", "AppendText", ir::Void, {address, borrow(s.value), b().i64(0)});
+      return;
+    }
     ValueId more = slotFor(typeOf(s.value));
     into(s.value, more);
-    if (l.get(t).kind == Kind::String) {
-      callRuntime("Format", "AppendText", ir::Void, {address, more, b().i64(0)});
-      drop(more, t);
-    } else {
-      callRuntime("Lists", "AppendAll", ir::Void, {address, more}, {l.get(t).element});
-    }
+    callRuntime("Lists", "AppendAll", ir::Void, {address, more}, {l.get(t).element});
     return;
   }
   // `second` holds the whole operation for tensors and tracked floats: x op y with x the place itself.
