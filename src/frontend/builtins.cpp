@@ -18,7 +18,7 @@ const Known table[] = {
   {"Replace", Builtin::Replace}, {"Take", Builtin::Take}, {"Sort", Builtin::Sort}, {"Box", Builtin::Box}, {"Unbox", Builtin::Unbox},
   {"Vector", Builtin::Vector}, {"List", Builtin::List}, {"Chars", Builtin::Chars}, {"Lines", Builtin::Lines}, {"Keys", Builtin::Keys},
   {"Values", Builtin::Values}, {"Zeros", Builtin::Zeros}, {"Ones", Builtin::Ones}, {"ZerosLike", Builtin::ZerosLike},
-  {"Reshape", Builtin::Reshape}, {"ToDevice", Builtin::ToDevice},
+  {"Reshape", Builtin::Reshape}, {"Concat", Builtin::Concat}, {"Repeat", Builtin::Repeat}, {"ToDevice", Builtin::ToDevice},
   {"ToHost", Builtin::ToHost}, {"Beside", Builtin::Beside}, {"SaveCheckpoint", Builtin::SaveCheckpoint}, {"LoadCheckpoint", Builtin::LoadCheckpoint},
   {"ClipByNorm", Builtin::ClipByNorm}, {"CheckGradient", Builtin::CheckGradient}, {"Min", Builtin::Min}, {"Max", Builtin::Max}, {"Abs", Builtin::Abs},
   {"Share", Builtin::Share}, {"Stream", Builtin::StreamMake}, {"Send", Builtin::Send}, {"Receive", Builtin::Receive}, {"Close", Builtin::Close},
@@ -317,7 +317,7 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
     return errorExpr(e);
   }
   const Builtin b = findKnown(name)->builtin;
-  bool takesBrackets = b == Builtin::Zeros || b == Builtin::Ones || b == Builtin::Reshape || b == Builtin::LoadCheckpoint || b == Builtin::StreamMake;
+  bool takesBrackets = b == Builtin::Zeros || b == Builtin::Ones || b == Builtin::Reshape || b == Builtin::Repeat || b == Builtin::LoadCheckpoint || b == Builtin::StreamMake;
   if (brackets && !takesBrackets) error(e->callee, "`" + name + "` takes nothing in brackets");
   switch (b) {
     case Builtin::Print: return printCall(e);
@@ -552,6 +552,24 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
       }
       return makeBuiltin(b, types.list(element), {m}, {}, e);
     }
+    case Builtin::Concat: return concat(e);
+    case Builtin::Repeat: {
+      if (!take(e, a, {"x"}, 1)) return errorExpr(e);
+      ExprId x = value(0);
+      bool numeric = kindOf(x) == Kind::Tensor;
+      if (!numeric) return refuse(0, "a tensor", x);
+      if (!brackets || brackets->size() != 1) {
+        error(e->callee, "`Repeat` takes the number of repetitions in brackets").note("write `Repeat[n](" + quoteExact(a[0]->value) + ")`: n copies under each other, with a leading extent n");
+        return errorExpr(e);
+      }
+      std::vector<ExtentId> shape;
+      std::vector<ExtentArg> how = bracketShape(*brackets, 0, shape);
+      const Type t = typ(typeOf(x));
+      shape.insert(shape.end(), t.extents.begin(), t.extents.end());
+      ExprId r = makeBuiltin(b, types.tensor(types.unmarked(t.element), shape), {x}, {}, e);
+      get(r).extentArgs = std::move(how);
+      return r;
+    }
     case Builtin::ZerosLike: {
       if (!take(e, a, {"x"}, 1)) return errorExpr(e);
       ExprId x = value(0);
@@ -600,6 +618,37 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
       error(e, "this compiler does not have tasks and streams yet");
       return errorExpr(e);
   }
+}
+
+// Tensors joined along the first extent; the others agree.
+ExprId BodyChecker::concat(const ast::CallExpr* e) {
+  std::vector<ExprId> children;
+  for (const ast::Arg& a : e->args) {
+    ExprId x = expr(a.value);
+    if (isError(x)) return errorExpr(e);
+    if (kindOf(x) != Kind::Tensor) {
+      error(a.value, "`Concat` joins tensors, and " + quote(a.value) + " is " + aType(typeOf(x)));
+      return errorExpr(e);
+    }
+    children.push_back(x);
+  }
+  if (children.empty()) {
+    error(e, "`Concat` joins one tensor or more");
+    return errorExpr(e);
+  }
+  Type whole = typ(types.unmarked(typeOf(children[0])));
+  for (size_t i = 1; i < children.size(); i++) {
+    const Type t = typ(typeOf(children[i]));
+    bool fine = t.extents.size() == whole.extents.size() && types.same(t.element, whole.element);
+    for (size_t k = 1; fine && k < t.extents.size(); k++) whole.extents[k] = meet(whole.extents[k], t.extents[k], &fine);
+    if (!fine) {
+      auto& m = error(e->args[i].value, "`Concat` joins along the first extent: the others are equal, and these are " + show(types.unmarked(typeOf(children[0]))) + " and " + show(types.unmarked(typeOf(children[i]))));
+      m.label(spanOf(e->args[0].value), show(types.unmarked(typeOf(children[0]))), origin(children[0]));
+      return errorExpr(e);
+    }
+    whole.extents[0] = types.add(whole.extents[0], t.extents[0]);
+  }
+  return makeBuiltin(Builtin::Concat, types.intern(whole), children, {}, e);
 }
 
 // The types of library failures, for built-ins that can fail.

@@ -500,9 +500,15 @@ ExprId BodyChecker::ifLetExpr(const ast::IfExpr* e, TypeId hint, size_t from) {
   return m;
 }
 
+// A box is matched by what it holds.
+ExprId BodyChecker::unboxed(ExprId e, const ast::Expr* at) {
+  if (isError(e) || kindOf(e) != Kind::Box) return e;
+  return makeBuiltin(Builtin::Unbox, typ(typeOf(e)).element, {e}, {}, at);
+}
+
 ExprId BodyChecker::matchExpr(const ast::MatchExpr* e, TypeId hint) {
   if (e->mode != ast::Mode::Read) error(e, "a `match` that is a value reads its subject; write the statement form for `match inout` and `match move`");
-  ExprId subject = expr(e->subject);
+  ExprId subject = unboxed(expr(e->subject), e->subject);
   TypeId value = hint;
   std::vector<Arm> list;
   arms(e->arms, typeOf(subject), Mode::Read, list, &value, hint, true);
@@ -535,12 +541,21 @@ ExprId BodyChecker::tryExpr(const ast::TryExpr* e, TypeId hint) {
   const ast::Expr* savedTarget = tryTarget;
   std::vector<TypeId> savedFails = std::move(lastFails);
   bool savedHandled = tryHandled;
+  // `try (try F()) else v`: the value after `else` stands for the failure and for what is missing.
+  auto* both = e->otherwise ? ast::tryAs<ast::TryExpr>(e->operand) : nullptr;
+  if (both && both->otherwise) both = nullptr;
+  const ast::Expr* operand = both ? both->operand : e->operand;
+  if (both) target = operand;
   tryTarget = target->kind == ast::ExprKind::Call ? target : nullptr;
   tryHandled = e->otherwise != nullptr;
   lastFails.clear();
-  TypeId inner = hint;
-  ExprId value = expr(e->operand, inner);
+  ExprId value = expr(operand, hint && both && kindOf(hint) != Kind::Optional ? types.optional(types.unmarked(hint)) : hint);
   std::vector<TypeId> fails = std::move(lastFails);
+  if (both && !fails.empty() && !isError(value) && kindOf(value) == Kind::Optional) {
+    ExprId missing = make(ExprKind::None, types.unmarked(typeOf(value)), e->otherwise);
+    get(value).handler.value = missing;
+    fails.clear();
+  }
   tryTarget = savedTarget;
   lastFails = std::move(savedFails);
   tryHandled = savedHandled;

@@ -64,11 +64,13 @@ ExprId BodyChecker::make(ExprKind kind, TypeId type, const ast::Expr* at) {
     e.length = at->length;
     if (auto* b = ast::tryAs<ast::BinaryExpr>(at)) e.place = b->opPlace;
   }
+  if (kind == ExprKind::Error) body.whole = false;
   body.exprs.push_back(std::move(e));
   return ExprId{uint32_t(body.exprs.size() - 1)};
 }
 
 StmtId BodyChecker::makeStmt(StmtKind kind, Place place) {
+  if (kind == StmtKind::Error) body.whole = false;
   Stmt s;
   s.kind = kind;
   s.place = place;
@@ -175,7 +177,10 @@ ExprId BodyChecker::fit(ExprId e, const Want& want, const ast::Expr* at, bool co
   if (c == Compat::Check && consumerChecks) return e;
   if (c == Compat::Check) return convert(e, types.unmarked(target));
   if (widens(have, target)) return convert(e, types.unmarked(target));
-  if (kindOf(target) == Kind::Optional && kindOf(have) != Kind::Optional) {
+  if (kindOf(have) == Kind::Box && compatible(typ(have).element, target) == Compat::Same) {   // what lies in a box is a place
+    return makeBuiltin(Builtin::Unbox, typ(have).element, {e}, {}, at);
+  }
+  if (kindOf(target) == Kind::Optional) {
     TypeId inner = typ(target).element;
     bool fits = compatible(have, inner) != Compat::No || widens(have, inner);
     if (fits) {

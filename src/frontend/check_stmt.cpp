@@ -662,7 +662,7 @@ void BodyChecker::forStatement(const ast::ForStmt* s, std::vector<StmtId>& out) 
 
 void BodyChecker::matchStatement(const ast::MatchStmt* s, std::vector<StmtId>& out) {
   StmtId id = makeStmt(StmtKind::Match, s->place);
-  ExprId subject = expr(s->subject);
+  ExprId subject = unboxed(expr(s->subject), s->subject);
   Mode mode = Mode(uint8_t(s->mode));
   if (mode == Mode::Inout && !isError(subject)) {
     if (!isPlace(subject)) error(s->subject, "`match inout` needs a place, and this is a computed value");

@@ -216,8 +216,10 @@ class BodyUses {
     bool raw = base && checker.context.names.text(base->name) == "Raw";
     auto* plain = ast::tryAs<ast::NameExpr>(e->base);
     const std::vector<GenericName>* generics = nullptr;
-    if (plain) {
-      const Symbol* s = checker.find(moduleOf, plain->name);
+    const Symbol* imported = base ? checker.find(moduleOf, base->name) : nullptr;
+    bool ofModule = imported && imported->kind == Symbol::Kind::Module;
+    if (plain || ofModule) {
+      const Symbol* s = plain ? checker.find(moduleOf, plain->name) : checker.find(imported->index, member->name.id);
       if (s && s->kind == Symbol::Kind::Declaration) {
         checker.ensureGenerics(s->decl);
         generics = &checker.info(s->decl).generics;

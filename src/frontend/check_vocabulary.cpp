@@ -212,6 +212,18 @@ struct VocabularyCall {
   }
 };
 
+namespace {
+
+// Rows that have integer kernels beside those for floats.
+bool worksOnIntegers(const std::string& name) {
+  for (const char* n : {"Sum", "MaxAll", "MinAll", "ArgMax", "ArgMin", "Abs", "Square", "Negate", "Min", "Max"}) {
+    if (name == n) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 ExprId BodyChecker::vocabularyCall(const vocabulary::Row* row, const ast::CallExpr* e, const ast::Seq<ast::Arg>* brackets, TypeId hint) {
   const Signature& s = signatureOf(row);
   std::string name = row->name;
@@ -255,7 +267,7 @@ ExprId BodyChecker::vocabularyCall(const vocabulary::Row* row, const ast::CallEx
       Kind k = kindOf(x);
       TypeId element = k == Kind::Tensor ? types.unmarked(typ(typeOf(x)).element) : types.unmarked(typeOf(x));
       if (k == Kind::Tensor || !v.bound.element) {
-        bool allowed = isFloat(kindOf(element)) || kindOf(element) == Kind::Parameter || p.element == "T";
+        bool allowed = isFloat(kindOf(element)) || kindOf(element) == Kind::Parameter || p.element == "T" || (isInteger(kindOf(element)) && k == Kind::Tensor && worksOnIntegers(name));
         if (!allowed) {
           auto& m = error(a.value, "`" + name + "` takes floats, and " + quote(a.value) + " is " + aType(types.unmarked(typeOf(x))));
           if (isInteger(kindOf(element))) m.note("write `float64(" + quoteExact(a.value) + ")`");
@@ -335,7 +347,9 @@ ExprId BodyChecker::vocabularyCall(const vocabulary::Row* row, const ast::CallEx
   }
   if (!fine) return errorExpr(e);
   TypeId result = unit();
-  if (s.results.size() == 1) {
+  if (name == "Sum" && isInteger(kindOf(v.bound.element))) {   // of any integer family: exact in 64 bits
+    result = intType();
+  } else if (s.results.size() == 1) {
     result = onlyScalars && s.results[0].base == "tensor" ? v.scalarOf(s.results[0].element) : v.resultOf(s.results[0], onlyScalars);
   } else if (s.results.size() > 1) {
     std::vector<TypeId> parts;

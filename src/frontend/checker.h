@@ -280,6 +280,7 @@ class BodyChecker {
   ExprId buildAdaptable(const ast::Expr*, TypeId type);
   bool hasFloatLiteral(const ast::Expr*);
   ExprId ifExpr(const ast::IfExpr*, TypeId hint, size_t from = 0);
+  ExprId unboxed(ExprId, const ast::Expr* at);
   ExprId ifLetExpr(const ast::IfExpr*, TypeId hint, size_t from);
   ExprId matchExpr(const ast::MatchExpr*, TypeId hint);
   ExprId tryExpr(const ast::TryExpr*, TypeId hint);
@@ -343,6 +344,7 @@ class BodyChecker {
   ExprId makeIntrinsic(const std::string& name, TypeId, std::vector<ExprId> children, const ast::Expr* at);
   TypeId simdOf(TypeId element, ExtentId lanes);
   ExprId mathIntrinsic(const std::string& name, const ast::CallExpr*, TypeId hint);
+  ExprId concat(const ast::CallExpr*);
   ExprId printCall(const ast::CallExpr*);
   std::vector<TypeId> failuresNamed(std::initializer_list<const char*>, const ast::Expr* at);
   bool recordWalks(TypeId, const ast::Expr* at, const std::string& who);

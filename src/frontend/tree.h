@@ -199,6 +199,7 @@ struct Local {
 };
 
 struct Body {
+  bool whole = true;              // without Error nodes: the stations behind the checker may look at it
   std::deque<Expr> exprs; std::deque<Stmt> stmts; std::deque<Pattern> patterns; std::deque<Local> locals;   // deques: references stay
   std::vector<LocalId> params;
   std::vector<StmtId> statements;
