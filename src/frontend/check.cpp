@@ -356,9 +356,11 @@ void Checker::resolveFunction(DeclId id) {
   }
   for (const ast::FailureName& name : f->fails.failures) {
     TypeId failure = resolveFailure(name, info(id).module);
-    if (types.get(failure).kind == mica::Kind::Error) continue;
-    if (std::find(fails.begin(), fails.end(), failure) != fails.end()) context.diagnostics.error(name.span(), "this failure is listed twice");
-    else fails.push_back(failure);
+    if (std::find(fails.begin(), fails.end(), failure) != fails.end()) {
+      if (types.get(failure).kind != mica::Kind::Error) context.diagnostics.error(name.span(), "this failure is listed twice");
+    } else {
+      fails.push_back(failure);   // an unknown one too: calls then need `try`, and nothing more is said
+    }
   }
   std::sort(fails.begin(), fails.end(), [&](TypeId a, TypeId b) { return types.get(a).decl < types.get(b).decl; });
   program.get(id).fails = std::move(fails);

@@ -441,6 +441,7 @@ ExprId BodyChecker::finishCall(ExprId c, const std::vector<TypeId>& fails, const
   if (tryTarget != e) {
     std::string list;
     for (TypeId f : fails) {
+      if (isError(f)) return c;
       if (kindOf(f) != Kind::AnyFailure) list += (list.empty() ? "`" : ", `") + show(f) + "`";
     }
     std::string source = quoteExact(e);
@@ -466,7 +467,10 @@ ExprId BodyChecker::finishCall(ExprId c, const std::vector<TypeId>& fails, const
 void BodyChecker::passOn(const std::vector<TypeId>& fails, Span at, bool byFail) {
   Frame& f = frame();
   for (TypeId failure : fails) {
-    if (isError(failure)) continue;
+    if (isError(failure)) {   // unknown: any arm may be for it
+      for (AttemptFrame& a : f.attempts) a.used.assign(a.used.size(), true);
+      continue;
+    }
     bool caught = false;
     for (size_t i = f.attempts.size(); i-- > 0 && !caught;) {
       auto& list = *f.attempts[i].arms;

@@ -676,12 +676,10 @@ void Checker::checkFormat(std::string_view f, Span at, TypeId type) {
   bool floatKind = kind == 'f' || kind == 'e' || kind == 'g' || kind == '%';
   bool intKind = kind == 'x' || kind == 'X' || kind == 'b' || kind == 'o' || kind == 'c';
   if (generic) return;
-  if ((floatKind || precise) && !floats && !(precise && k == mica::Kind::String)) {
-    auto& e = context.diagnostics.error(at, "the format `" + std::string(f) + "` is for floats, and this is " + showWithArticle(program, type));
-    if (ints) e.note("convert it: `float64(…)`");
-  } else if (intKind && !ints) {
-    context.diagnostics.error(at, "the format `" + std::string(f) + "` is for integers, and this is " + showWithArticle(program, type));
-  }
+  bool fits = floatKind ? floats : intKind ? ints : !precise || floats || k == mica::Kind::String;
+  if (fits) return;
+  auto& e = context.diagnostics.error(at, "the format `" + std::string(f) + "` does not fit " + showWithArticle(program, type));
+  if (ints && (floatKind || precise)) e.note("convert it: `float64(…)`");
 }
 
 }  // namespace mica

@@ -31,6 +31,9 @@ LocalId BodyChecker::newLocal(std::string name, Place place, TypeId type, Local:
 LocalId BodyChecker::declareLocal(NameId name, Place place, TypeId type, Local::Form form, Mode mode) {
   LocalId id = newLocal(name ? text(name) : "?", place, type, form, mode);
   if (name && name != word::Discard) {
+    for (size_t i = scopeMark; i < declared.size(); i++) {
+      if (declared[i] == name) error(Span{place, uint32_t(text(name).size())}, "`" + text(name) + "` is already declared in this block");
+    }
     names[name.index].push_back({id, -1, frames.empty() ? 0 : frame().depth});
     declared.push_back(name);
   }

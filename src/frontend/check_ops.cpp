@@ -205,6 +205,8 @@ ExprId BodyChecker::binary(const ast::BinaryExpr* e, TypeId hint) {
 
 ExprId BodyChecker::combine(const ast::BinaryExpr* e, ExprId left, ExprId right) {
   if (isError(left) || isError(right)) return errorExpr(e);
+  auto* chained = ast::tryAs<ast::BinaryExpr>(e->left);
+  if (chained && !chained->parenthesized && isComparison(e->op) && isComparison(chained->op)) return errorExpr(e);   // the parser has refused it
   for (auto [id, at] : {std::pair(left, e->left), std::pair(right, e->right)}) {
     if (kindOf(id) != Kind::Unit) continue;
     error(at, quote(at) + " has no value");

@@ -212,8 +212,7 @@ void BodyChecker::expressionStatement(const ast::ExprStmt* s, std::vector<StmtId
   bool isCall = e->kind == ExprKind::Call || e->kind == ExprKind::CallValue || e->kind == ExprKind::Builtin || e->kind == ExprKind::Vocabulary;
   auto* comparison = ast::tryAs<ast::BinaryExpr>(s->value);
   if (comparison && comparison->op == ast::BinaryOp::Equal) {
-    error(comparison->opSpan(), "`=` compares, and the result is not used").note("write `:=` to assign");
-    return;
+    return;   // the parser has said what `=` means
   }
   std::string source = quoteExact(s->value);
   bool shortEnough = source.size() < 50 && source.find('\n') == std::string::npos;
@@ -702,6 +701,7 @@ void BodyChecker::attemptStatement(const ast::AttemptStmt* s, std::vector<StmtId
       std::string what = a.any ? "nothing else in this `attempt` can fail" : "nothing in this `attempt` can fail with `" + show(recovers[i].failure) + "`";
       error(Span{a.place, 7}, what);
     }
+    if (a.name && isError(recovers[i].failure)) used[i] = true;
     Scope scope(*this);
     if (a.name) recovers[i].local = declareLocal(a.name.id, a.name.place, recovers[i].failure, Local::Form::Failure);
     block(a.body, recovers[i].body);
@@ -783,6 +783,7 @@ void BodyChecker::failStatement(const ast::FailStmt* s, std::vector<StmtId>& out
       if (d.kind == DeclKind::Failure && (!d.system || d.exported)) all.push_back(d.name);
     }
     checker.reportUnknown(at, quoteExact(path), all, "failure");
+    passOn({errorType()}, at, true);
     return;
   }
   checker.ensureSignature(failure);

@@ -346,6 +346,17 @@ ExprId BodyChecker::vocabularyCall(const vocabulary::Row* row, const ast::CallEx
     fine = v.bindShape(p, k == Kind::Tensor ? t.extents : std::vector<ExtentId>{}, spanOf(at), shown) && fine;
   }
   if (!fine) return errorExpr(e);
+  for (const char* n : {"Mean", "MaxAll", "MinAll", "ArgMax", "ArgMin", "Softmax", "LogSoftmax"}) {
+    if (name != n || kindOf(children[0]) != Kind::Tensor) continue;
+    const Type t = typ(typeOf(children[0]));
+    bool rows = name == "Softmax" || name == "LogSoftmax";
+    for (ExtentId x : rows ? std::vector<ExtentId>{t.extents.back()} : t.extents) {
+      int64_t size;
+      if (!types.isConstant(x, &size) || size != 0) continue;
+      error(e, "`" + quoteExact(e->callee) + "` of nothing").note("the operand is " + aType(types.unmarked(typeOf(children[0]))));
+      return errorExpr(e);
+    }
+  }
   TypeId result = unit();
   if (name == "Sum" && isInteger(kindOf(v.bound.element))) {   // of any integer family: exact in 64 bits
     result = intType();

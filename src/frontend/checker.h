@@ -174,7 +174,12 @@ class BodyChecker {
   std::unordered_map<uint32_t, std::vector<Entry>> names;
   std::vector<NameId> declared;                       // undo log
   std::vector<ConstValue> constants;
-  struct Scope { BodyChecker& b; size_t mark; explicit Scope(BodyChecker& x) : b(x), mark(x.declared.size()) {} ~Scope() { b.leave(mark); } };
+  size_t scopeMark = 0;                               // where the names of the innermost block begin
+  struct Scope {
+    BodyChecker& b; size_t mark, outer;
+    explicit Scope(BodyChecker& x) : b(x), mark(x.declared.size()), outer(x.scopeMark) { b.scopeMark = mark; }
+    ~Scope() { b.leave(mark); b.scopeMark = outer; }
+  };
   void leave(size_t mark);
   LocalId declareLocal(NameId, Place, TypeId, Local::Form, Mode = Mode::Read);
   LocalId newLocal(std::string name, Place, TypeId, Local::Form, Mode = Mode::Read);
