@@ -10,6 +10,7 @@
 #include "embed/library.h"
 #include "frontend/marks.h"
 #include "frontend/ownership.h"
+#include "frontend/tape_rules.h"
 #include "ir/passes/passes.h"
 #include "ir/verify.h"
 #include "lower/lower.h"
@@ -111,6 +112,9 @@ bool Compilation::parseAndCheck() {
   for (uint32_t d = 0; d < s.program.decls.size(); d++)
     if (s.program.decls[d].body && !s.program.decls[d].system) good &= checkOwnership(s.program, DeclId(d), s.context.diagnostics, s.context.sources);
   s.lap("ownership");
+  s.marks = std::make_unique<Marks>(s.program, s.context.diagnostics);
+  good &= checkTapeRules(s.program, *s.marks, s.context.diagnostics, s.context.sources);
+  s.lap("tape rules");
   return good && !s.context.diagnostics.hasErrors();
 }
 
@@ -121,7 +125,6 @@ bool Compilation::lowerToIr() {
     s.runtime = elf::ObjectView::open(runtimeObject(elf::Machine::X64), runtimeError);
     if (!s.runtime) internalError("the carried runtime is damaged: " + runtimeError);
   }
-  s.marks = std::make_unique<Marks>(s.program, s.context.diagnostics);
   lower::Options l = lowerOptions(s.options, s.program, s.runtime);
   bool good = s.options.tests ? lower::lowerTests(s.program, *s.marks, s.context.sources, s.context.diagnostics, l, s.module)
                               : lower::lowerProgram(s.program, *s.marks, s.context.sources, s.context.diagnostics, l, s.module);

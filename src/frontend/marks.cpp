@@ -72,7 +72,7 @@ TypeId MarkTypes::opened(TypeId t) {
   return types.intern(x);
 }
 
-bool MarkTypes::mentionsTracked(TypeId t) {
+bool MarkTypes::mentionsTracked(TypeId t) const {
   return t && types.unmarked(t) != t;
 }
 

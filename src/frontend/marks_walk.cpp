@@ -233,8 +233,8 @@ void MarkWalk::statement(const Stmt& s) {
       break;
     }
     case StmtKind::Backward:
-      expr(s.value);
-      if (state != State::None) state = State::Closed;
+      // A refused one changes nothing.
+      if (TypeId v = expr(s.value); state != State::None && types.get(v).kind != Kind::Tensor && t.isTracked(v)) state = State::Closed;
       break;
     case StmtKind::Each:
       for (ExprId v : s.values) expr(v);
@@ -397,10 +397,15 @@ TypeId MarkWalk::call(ExprId id, const Expr& e) {
   }
   Instance target = targetOf(program, instance, out, id);
   marks.depth++;
-  TypeId result = marks.of(target).result;
+  const InstanceMarks& inner = marks.of(target);
   marks.depth--;
-  // An `inout` argument may have gained marks inside: its variable has them from the start (its declared type says so) or not at all.
-  return t.transfer(result, plain);
+  // What an `inout` argument gains inside, its variable has from the start.
+  const Decl& callee = program.get(target.decl);
+  for (size_t k = 0; callee.body && k < callee.body->params.size() && k < e.children.size(); k++) {
+    LocalId param = callee.body->params[k];
+    if (e.children[k] && k < e.modes.size() && e.modes[k] == Mode::Inout && param.index < inner.locals.size()) flowPlace(e.children[k], inner.locals[param.index]);
+  }
+  return t.transfer(inner.result, plain);
 }
 
 TypeId MarkWalk::builtin(const Expr& e, TypeId plain) {

@@ -13,7 +13,7 @@ class MarkTypes {
   bool canTrack(TypeId) const;                      // a tensor of floats, or a float
   void learn(TypeId pattern, TypeId actual, DeclId, std::vector<TypeId>& args);
   TypeId opened(TypeId);
-  bool mentionsTracked(TypeId);
+  bool mentionsTracked(TypeId) const;
 
  private:
   TypeTable& types;

@@ -37,9 +37,9 @@ void Check::run() {
       error(Span{decl.place, uint32_t(decl.name.size())}, result + " lies inside the first parameter, and `" + decl.name + "` has none");
     } else if (isInout && decl.params[0].mode != Mode::Inout) {
       if (auto* m = error(Span{decl.place, uint32_t(decl.name.size())}, result + " needs `inout` before the first parameter")) m->note("write `" + signatureWithInout(0) + "`");
-    } else {
-      placeResult = true;
+      placeRefused = true;
     }
+    placeResult = true;
   }
   block(body.statements);
 }

@@ -179,7 +179,7 @@ void Check::captured(const Path& p, Access how, ExprId at) {
         if (!a.high.terms.empty()) a.high = {};
       }
     }
-    closures.back().found.push_back({outer, how != Access::Read, subject(at)});
+    closures.back().found.push_back({outer, how != Access::Read, fieldsOf(at)});
   }
 }
 

@@ -88,6 +88,7 @@ class Check {
   std::vector<uint32_t> versions;                // by LocalId: counts its assignments
   std::set<uint64_t> reported;
   bool placeResult = false;                      // `return` answers a place of the first parameter
+  bool placeRefused = false;                     // and the signature is wrong already
   const Stmt* assignment = nullptr;              // the assignment at hand, for notes
 
   const Expr& expr(ExprId e) const { return body.exprs[e.index]; }
@@ -160,6 +161,8 @@ class Check {
   void assign(const Stmt&);
   void store(ExprId target);
   std::string ownerOf(ExprId) const;
+  std::string fieldsOf(ExprId) const;
+  bool exchanged(const Stmt&, ExprId value);
   static Step partStep();
   void bind(PatternId, const Path&, ExprId source, Mode, bool owned, const std::string& help, const std::string& changing);
   void bindLocal(LocalId, const Path&, ExprId source, Mode, bool owned, const std::string& help, const std::string& changing);

@@ -47,28 +47,35 @@ bool apart(const Axis& a, const Axis& b) {
   return notAbove(a.high, b.low) || notAbove(b.high, a.low);
 }
 
-// Do these two steps lead to the same part? Maybe: apart or the same, nobody knows.
-Meet meetSteps(const Step& a, const Step& b) {
-  if (a.form == Step::Form::Field || b.form == Step::Form::Field) return a.form == b.form && a.index != b.index ? Meet::Apart : Meet::Same;
+// Does one of two axes lie in the other, whatever the variables are?
+bool within(const Axis& a, const Axis& b) { return b.whole || (!a.whole && notAbove(b.low, a.low) && notAbove(a.high, b.high)); }
+
+// What two steps say about the parts behind them.
+enum class Steps : uint8_t {
+  Apart,
+  Equal,      // the same part
+  Either,     // the same part or parts that are apart, nobody knows
+  Overlap,    // one lies in the other
+  Unclear,    // ranges that may overlap
+};
+
+Steps meetSteps(const Step& a, const Step& b) {
+  if (a.form == Step::Form::Field || b.form == Step::Form::Field) return a.form == b.form && a.index != b.index ? Steps::Apart : Steps::Equal;
   if (a.form == Step::Form::Key && b.form == Step::Form::Key) {
-    if (!a.keyKnown || !b.keyKnown) return Meet::Maybe;
-    return a.key == b.key ? Meet::Same : Meet::Apart;
+    if (!a.keyKnown || !b.keyKnown) return Steps::Either;
+    return a.key == b.key ? Steps::Equal : Steps::Apart;
   }
   bool indexed = (a.form == Step::Form::Element || a.form == Step::Form::Slice) && (b.form == Step::Form::Element || b.form == Step::Form::Slice);
-  if (!indexed) return Meet::Same;
-  bool equal = a.axes.size() == b.axes.size() && a.form == b.form;
+  if (!indexed) return Steps::Equal;
+  bool equal = a.axes.size() == b.axes.size() && a.form == b.form, inside = true;
   for (size_t k = 0; k < a.axes.size() && k < b.axes.size(); k++) {
-    if (apart(a.axes[k], b.axes[k])) return Meet::Apart;
-    bool same = a.axes[k] == b.axes[k] && (a.axes[k].whole || (a.axes[k].low.known && a.axes[k].high.known));
-    // Two ranges that are known to touch meet for certain only where a bound says so; one index against another is open.
-    equal = equal && same;
+    if (apart(a.axes[k], b.axes[k])) return Steps::Apart;
+    equal = equal && within(a.axes[k], b.axes[k]) && within(b.axes[k], a.axes[k]);
+    inside = inside && (within(a.axes[k], b.axes[k]) || within(b.axes[k], a.axes[k]));
   }
-  return equal ? Meet::Same : Meet::Maybe;
-}
-
-bool isIndex(const Step& s) {
-  if (s.form == Step::Form::Key) return true;
-  return s.form == Step::Form::Element;
+  if (equal) return Steps::Equal;
+  if (inside) return Steps::Overlap;
+  return a.form == Step::Form::Element && b.form == Step::Form::Element ? Steps::Either : Steps::Unclear;
 }
 
 }  // namespace
@@ -77,12 +84,14 @@ Meet meet(const Path& a, const Path& b) {
   if (!a || !b || a.root != b.root) return Meet::Apart;
   Meet found = Meet::Same;
   for (size_t k = 0; k < a.steps.size() && k < b.steps.size(); k++) {
-    Meet m = meetSteps(a.steps[k], b.steps[k]);
-    if (m == Meet::Apart) return Meet::Apart;
-    if (m == Meet::Same) continue;
-    found = Meet::Maybe;
-    // Behind two elements that may be one, different fields are apart in either case. Behind ranges that overlap partly, indices count anew.
-    if (!isIndex(a.steps[k]) || !isIndex(b.steps[k])) return found;
+    switch (meetSteps(a.steps[k], b.steps[k])) {
+      case Steps::Apart: return Meet::Apart;
+      case Steps::Equal: break;
+      // Behind two elements that may be one, different fields are apart in either case. Behind ranges that overlap partly, indices count anew.
+      case Steps::Either: found = Meet::Maybe; break;
+      case Steps::Overlap: return found;
+      case Steps::Unclear: return Meet::Maybe;
+    }
   }
   return found;
 }

@@ -31,6 +31,10 @@ void Check::statement(const Stmt& s) {
     }
     case StmtKind::AssignTuple: {
       for (ExprId v : s.values) {
+        if (exchanged(s, v)) {
+          access(place(v), Access::Read, v);
+          continue;
+        }
         Site site = siteOf(v, v);
         site.to = "the left side of this assignment";
         taken(v, Use::Store, v, site);
@@ -181,6 +185,14 @@ std::string Check::ownerOf(ExprId at) const {
   return shortSource(id);
 }
 
+// The source of a place up to its first index.
+std::string Check::fieldsOf(ExprId at) const {
+  ExprId found = through(at);
+  for (ExprId id = found; expr(id).kind != ExprKind::Local && !expr(id).children.empty(); id = through(expr(id).children[0]))
+    if (expr(id).kind != ExprKind::Field) found = through(expr(id).children[0]);
+  return shortSource(found);
+}
+
 Step Check::partStep() {
   Step s;
   s.form = Step::Form::Part;
@@ -203,6 +215,13 @@ void Check::assign(const Stmt& s) {
   }
   store(s.target);
   assignment = nullptr;
+}
+
+// `(a, b) := (b, a)`: a place that takes another value in the same statement gives its own away, whoever owns it.
+bool Check::exchanged(const Stmt& s, ExprId value) {
+  if (!isPlace(value) || copying(typeOf(value))) return false;
+  std::string text = source(value);
+  return std::any_of(s.targets.begin(), s.targets.end(), [&](ExprId t) { return t && isPlace(t) && source(t) == text; });
 }
 
 // A place takes a value: a variable is whole again.
@@ -549,7 +568,8 @@ void Check::answersPlace(ExprId id) {
   const Expr& e = expr(inner);
   if (e.kind == ExprKind::None || e.kind == ExprKind::Error || typ(e.type).kind == Kind::Never) return value(inner, Use::Read);
   bool isInout = decl.resultMode == ResultMode::Inout;
-  std::string lies = std::string("a") + (isInout ? "n `inout`" : " `read`") + " result lies inside the first parameter `" + decl.params[0].name + "`, and ";
+  std::string first = decl.params.empty() ? "…" : decl.params[0].name;
+  std::string lies = std::string("a") + (isInout ? "n `inout`" : " `read`") + " result lies inside the first parameter `" + first + "`, and ";
   std::string plain = "the result as `" + show(program, types.unmarked(decl.result)) + "`";
   if (!isPlace(inner)) {
     value(inner, Use::Read);
@@ -559,6 +579,7 @@ void Check::answersPlace(ExprId id) {
   Path p = place(inner);
   access(p, Access::Read, inner);
   LocalId root = namedBy(p);
+  if (placeRefused || decl.params.empty()) return;
   if (root && !body.params.empty() && root == body.params[0]) return;
   if (!root) {
     if (auto* m = error(inner, lies + "this is a computed value")) m->note("write " + plain);
