@@ -28,14 +28,18 @@ bool readsFlags(uint16_t op) {
          op == opOf(Mnemonic::Adc) || op == opOf(Mnemonic::Sbb);
 }
 
-// Instructions that leave flags as they are (or that we can look past for another reason: they are none).
-bool keepsFlags(uint16_t op) {
-  if (op == mir::Copy || op == mir::Move || op == mir::Swap || op == PZeroReg) return true;
-  if (op >= PFirst) return false;
-  auto m = Mnemonic(op - mir::FirstTarget);
-  return m == Mnemonic::Mov || m == Mnemonic::Movzx || m == Mnemonic::Movsx || m == Mnemonic::Movsxd || m == Mnemonic::Lea ||
-         m == Mnemonic::Shlx || m == Mnemonic::Shrx || m == Mnemonic::Sarx || m == Mnemonic::Rorx ||
-         (m >= Mnemonic::Vmovss && m <= Mnemonic::Vfnmsub231pd);
+// Instructions that set all flags, or after which nobody reads earlier ones.
+bool writesFlags(uint16_t op) {
+  if (op == PCall || op == PCallInd || op == PSyscall || op == PSpawn || op == PCpuLevel) return true;
+  if (op < mir::FirstTarget || op >= PFirst) return false;
+  switch (Mnemonic(op - mir::FirstTarget)) {
+    case Mnemonic::Add: case Mnemonic::Or: case Mnemonic::And: case Mnemonic::Sub: case Mnemonic::Xor: case Mnemonic::Cmp: case Mnemonic::Test:
+    case Mnemonic::Neg: case Mnemonic::Imul: case Mnemonic::Mul: case Mnemonic::Div: case Mnemonic::Idiv: case Mnemonic::Shl: case Mnemonic::Shr:
+    case Mnemonic::Sar: case Mnemonic::Lzcnt: case Mnemonic::Tzcnt: case Mnemonic::Popcnt: case Mnemonic::Vucomiss: case Mnemonic::Vucomisd:
+    case Mnemonic::Vptest: case Mnemonic::Kortestw: case Mnemonic::Cmpxchg: case Mnemonic::Xadd:
+      return true;
+    default: return false;
+  }
 }
 
 class Emitter {
@@ -298,7 +302,7 @@ class Emitter {
     for (size_t k = at + 1; k < b.insts.size() && k < at + 24; ++k) {
       uint16_t op = b.insts[k].op;
       if (readsFlags(op)) return false;
-      if (!keepsFlags(op)) return true;
+      if (writesFlags(op)) return true;
     }
     return at + 24 >= b.insts.size();
   }

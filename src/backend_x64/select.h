@@ -159,6 +159,7 @@ class Selector {
   void selectCall(const ir::Inst&);
   void selectTerminator(const ir::Inst&);
   void selectSwitch(const ir::Inst&);
+  VReg searchCases(const ir::Inst&, VReg value, mir::JumpTable&);
   void selectSyscall(const ir::Inst&);
   void selectSpawn(const ir::Inst&);
   void selectRet(const ir::Inst&);

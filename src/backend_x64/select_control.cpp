@@ -3,6 +3,7 @@
 // Flags are no value: a comparison is emitted directly in front of what reads it, again for each reader in its block. Between the two
 // only the allocator's moves may come, and those leave flags alone.
 #include <algorithm>
+#include <bit>
 
 #include "backend_x64/select.h"
 
@@ -292,6 +293,8 @@ void Selector::selectSwitch(const ir::Inst& i) {
     ins(Mnemonic::Cmp).use(index, 64).any(outside, 64);
     ins(Mnemonic::Cmovcc).cond(Cond::A).tied(clamped, index, 64).any(outside, 64);
     wide = clamped;
+  } else if (cases > 8) {
+    wide = searchCases(i, wide, table);
   } else {
     // The number of the case, by comparisons: 0 when none matches.
     VReg number = intConst(0);
@@ -306,6 +309,49 @@ void Selector::selectSwitch(const ir::Inst& i) {
   }
   out->tables.push_back(std::move(table));
   ins(PSwitch).hidden(wide).temp(newInt()).temp(newInt()).extra(uint32_t(out->tables.size() - 1)).terminator();
+}
+
+// Many scattered case values: halving a sorted table of them, without branches. Answers the place of the last value that is not above, plus
+// one, or zero when it is another value.
+VReg Selector::searchCases(const ir::Inst& i, VReg value, mir::JumpTable& table) {
+  std::vector<std::pair<int64_t, uint32_t>> sorted;
+  for (unsigned k = 0; k + 1 < i.targetCount; ++k) sorted.push_back({ir::canonical(i.type, f.cases[size_t(i.imm) + k]), k + 1});
+  std::sort(sorted.begin(), sorted.end());
+  table.succs.push_back(0);
+  std::string bytes;
+  size_t entries = std::bit_ceil(sorted.size());
+  for (size_t k = 0; k < entries; ++k) {
+    int64_t v = sorted[std::min(k, sorted.size() - 1)].first;    // repeated at the end: found there all the same
+    for (int byte = 0; byte < 8; ++byte) bytes.push_back(char(uint64_t(v) >> (8 * byte)));
+    table.succs.push_back(sorted[std::min(k, sorted.size() - 1)].second);
+  }
+  Addr entry;
+  entry.kind = mir::MemRef::Address;
+  entry.base = newInt();
+  entry.scale = 8;
+  ins(Mnemonic::Lea).def(entry.base, 64).mem(constantAddr(bytes), 0).remat();
+  auto plus = [](VReg base, int32_t disp) {
+    Addr a;
+    a.kind = mir::MemRef::Address;
+    a.base = base;
+    a.disp = disp;
+    return a;
+  };
+  VReg at = intConst(0);
+  for (size_t step = entries / 2; step > 0; step /= 2) {
+    VReg further = newInt(), next = newInt();
+    ins(Mnemonic::Lea).def(further, 64).mem(plus(at, int32_t(step)), 0);
+    entry.index = further;
+    ins(Mnemonic::Cmp).use(value, 64).mem(entry, 64);
+    ins(Mnemonic::Cmovcc).cond(Cond::Ge).tied(next, at, 64).any(further, 64);
+    at = next;
+  }
+  VReg found = newInt(), none = intConst(0), result = newInt();
+  ins(Mnemonic::Lea).def(found, 64).mem(plus(at, 1), 0);
+  entry.index = at;
+  ins(Mnemonic::Cmp).use(value, 64).mem(entry, 64);
+  ins(Mnemonic::Cmovcc).cond(Cond::Ne).tied(result, found, 64).any(none, 64);
+  return result;
 }
 
 void Selector::selectCall(const ir::Inst& i) {
