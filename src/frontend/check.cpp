@@ -241,19 +241,20 @@ namespace {
 
 size_t distance(std::string_view a, std::string_view b, size_t limit) {
   if (a.size() > b.size() + limit || b.size() > a.size() + limit) return limit + 1;
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); j++) row[j] = j;
+  // Three rows of the usual table; two neighbours exchanged count as one change.
+  std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); j++) last[j] = j;
+  auto equal = [](char x, char y) { return (x | 32) == (y | 32); };
   for (size_t i = 1; i <= a.size(); i++) {
-    size_t diagonal = row[0];
     row[0] = i;
     for (size_t j = 1; j <= b.size(); j++) {
-      size_t next = row[j];
-      bool equal = (a[i - 1] | 32) == (b[j - 1] | 32);
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (equal ? 0 : 1)});
-      diagonal = next;
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (equal(a[i - 1], b[j - 1]) ? 0 : 1)});
+      if (i > 1 && j > 1 && equal(a[i - 1], b[j - 2]) && equal(a[i - 2], b[j - 1])) row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    std::swap(before, last);
+    std::swap(last, row);
   }
-  return row[b.size()];
+  return last[b.size()];
 }
 
 }  // namespace

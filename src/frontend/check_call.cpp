@@ -336,6 +336,11 @@ bool BodyChecker::arguments(std::vector<Slot>& slots, Binding& b, const ast::Cal
         if (!b.types[i] && onlyTypes.types[i] && !isError(onlyTypes.types[i])) b.types[i] = onlyTypes.types[i];
       }
     }
+    for (size_t i = 0; phase == 1 && generic && i < slots.size(); i++) {   // of several literals for one type, a float decides
+      const Type t = typ(slots[i].type);
+      bool free = given[i] && t.kind == Kind::Parameter && t.decl == b.decl && !b.types[t.index];
+      if (free && adaptable(given[i]->value) && hasFloatLiteral(given[i]->value)) b.types[t.index] = scalar(Kind::Float64);
+    }
     for (size_t i = 0; i < slots.size(); i++) {
       if (!given[i] || (generic ? phaseOf(given[i]->value) : given[i]->value->kind == ast::ExprKind::Closure ? 2 : 0) != phase) continue;
       TypeId want = generic ? closedHint(slots[i].type, b) : slots[i].type;
