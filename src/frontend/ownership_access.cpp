@@ -265,7 +265,7 @@ Borrow Check::nameBorrow(LocalId l, const Path& p, ExprId at, bool change, std::
   b.place = shortSource(through(at));
   // A function that answers a place borrows its whole first argument.
   ExprId place = through(at);
-  while (expr(place).kind == ExprKind::Call || (expr(place).kind == ExprKind::Builtin && !expr(place).children.empty())) {
+  while ((expr(place).kind == ExprKind::Call || expr(place).kind == ExprKind::Builtin) && !expr(place).children.empty() && expr(place).children[0]) {
     place = through(expr(place).children[0]);
     b.place = shortSource(place);
   }

@@ -171,6 +171,7 @@ class Check {
   void bindCondition(const Stmt&, const Subject&);
   void match(ExprId subject, const std::vector<Arm>&, Mode, Use);
   void attempt(const Stmt&);
+  bool differs(const Flow& before) const;
   template <class Condition, class Inside> void rounds(bool endless, Condition, Inside);
   void loop(const Stmt&);
   Walk enterWalk(const Loop&, Place at);

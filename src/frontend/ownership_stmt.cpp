@@ -364,6 +364,15 @@ void Check::attempt(const Stmt& s) {
 
 // ---- loops ----
 
+// May the second round of a loop find anything that the first did not? Only when owners changed, or variables in the indices of borrowed places.
+bool Check::differs(const Flow& before) const {
+  for (size_t k = 0; k < flow.owners.size(); k++) if (flow.owners[k].state != before.owners[k].state) return true;
+  auto counts = [](const Axis& a) { return !a.low.terms.empty() || !a.high.terms.empty(); };
+  for (const Borrow& b : borrows)
+    for (const Step& s : b.path.steps) if (std::any_of(s.axes.begin(), s.axes.end(), counts)) return true;
+  return false;
+}
+
 // A body runs twice: once from the state before, once from the state at the end of the first round.
 template <class Condition, class Inside>
 void Check::rounds(bool endless, Condition condition, Inside inside) {
@@ -373,11 +382,13 @@ void Check::rounds(bool endless, Condition condition, Inside inside) {
   loops.push_back({never, never});
   size_t mark = borrows.size();
   for (int round = 0; round < 2 && flow.live; round++) {
+    Flow entry = flow;
     condition();
     if (!endless) join(exits, flow);
     inside();
     borrows.resize(mark);
     join(flow, loops.back().continues);
+    if (flow.live && !differs(entry)) break;
     loops.back().continues = never;
     for (Own& o : flow.owners) if (!o.whole() && o.site >= first) o.why = Why::EarlierRound;
   }

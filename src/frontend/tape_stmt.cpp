@@ -128,10 +128,13 @@ void Walk::rounds(bool endless, Inside inside) {
   breaks.push_back(never);
   continues.push_back(never);
   for (int round = 0; round < 2 && flow.live; round++) {
+    State state = flow.state;
+    size_t pins = flow.pins.size();
     inside();
     join(flow, continues.back());
     continues.back() = never;
     if (!endless) join(exits, flow);
+    if (flow.live && flow.state == state && flow.pins.size() == pins) break;   // another round finds the same
   }
   join(exits, breaks.back());
   breaks.pop_back();
