@@ -269,6 +269,12 @@ void FunctionLowering::builtinInto(ExprId id, ValueId dest) {
       fillInto(id, to);
       return finish(to);
     }
+    case Builtin::Concat: case Builtin::Repeat: {
+      ValueId to = target();
+      if (e.builtin == Builtin::Concat) concatInto(id, to);
+      else repeatInto(id, to);
+      return finish(to);
+    }
     case Builtin::Reshape: {
       ValueId to = target();
       reshapeInto(id, to);

@@ -207,6 +207,8 @@ class FunctionLowering {
   void modelBuiltinInto(ExprId, ValueId dest);            // over records and the tape: tape.cpp
   void reshapeInto(ExprId, ValueId dest);
   void fillInto(ExprId, ValueId dest);
+  void concatInto(ExprId, ValueId dest);
+  void repeatInto(ExprId, ValueId dest);
 
   // ---- text.cpp ----
   void interpolate(const Expr&, ValueId dest);

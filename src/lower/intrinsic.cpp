@@ -180,7 +180,8 @@ void FunctionLowering::intrinsicInto(ExprId id, ValueId dest) {
   if (name == "Raw.Move") { ValueId to = arg(0), from = arg(1); return moveBytes(to, from, typeArg(e, 0)); }
   if (name == "Raw.Print") {                    // appends the text of the value at p to a string
     ValueId args[] = {isPlace(e.children[0]) ? place(e.children[0], true).address : borrow(e.children[0]), arg(1)};
-    b().call(l.glue(Glue::Print, typeArg(e, 0)), ir::Void, args);
+    if (l.get(typeArg(e, 0)).kind == Kind::String) callRuntime("Format", "AppendQuoted", ir::Void, {args[0], args[1]});   // a part of something
+    else b().call(l.glue(Glue::Print, typeArg(e, 0)), ir::Void, args);
     return;
   }
   if (name == "Raw.Copy" || name == "Raw.Zero") {

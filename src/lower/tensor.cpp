@@ -195,4 +195,55 @@ void FunctionLowering::reshapeInto(ExprId id, ValueId dest) {
   if (recordedAt(id)) callRuntime("Tape", "RecordSame", ir::Void, {dest, x, have, b().i64(l.sizeOf(element))});
 }
 
+// Tensors one behind the other along the first extent; the other extents agree, at run time where they are open.
+void FunctionLowering::concatInto(ExprId id, ValueId dest) {
+  const Expr& e = expr(id);
+  TypeId t = typeOf(id);
+  TypeId element = types.unmarked(l.get(t).element);
+  uint32_t size = l.sizeOf(element), number = uint32_t(e.children.size());
+  std::vector<ValueId> parts, counts, extents;
+  for (ExprId x : e.children) parts.push_back(contiguous(borrow(x), typeOf(x)));
+  at(e.place);
+  for (uint32_t k = 0; k < number; k++) {
+    TypeId part = typeOf(e.children[k]);
+    std::vector<ValueId> shape = shapeOf(parts[k], part);
+    counts.push_back(countOf(parts[k], part));
+    if (k == 0) { extents = shape; continue; }
+    extents[0] = b().iadd(extents[0], shape[0]);
+    for (unsigned d = 1; d < shape.size(); d++) {
+      ExtentId have = l.get(part).extents[d];
+      if (have == l.get(typeOf(e.children[0])).extents[d] && !types.isOpen(have)) continue;
+      trapIf(b().icmp(Cond::Ne, extents[d], shape[d]), ir::TrapKind::Shape, {extents[d], shape[d], b().i64(d)});
+    }
+  }
+  makeTensor(dest, element, extents, false);
+  ValueId to = b().load(ir::Ptr, dest), list = slotBytes(16 * number);
+  for (uint32_t k = 0; k < number; k++) {
+    ValueId bytes = b().imul(counts[k], b().i64(size));
+    callRuntime("Memory", "Copy", ir::Void, {to, b().load(ir::Ptr, parts[k]), bytes});
+    to = b().padd(to, bytes);
+    b().store(l.get(typeOf(e.children[k])).tracked ? b().load(ir::Ptr, parts[k], tensor::Owner) : null(), list, 16 * k);
+    b().store(counts[k], list, 16 * k + 8);
+  }
+  if (recordedAt(id)) callRuntime("Tape", "RecordConcat", ir::Void, {dest, list, b().i64(number), b().i64(size)});
+}
+
+// The tensor so many times, under a new leading extent.
+void FunctionLowering::repeatInto(ExprId id, ValueId dest) {
+  const Expr& e = expr(id);
+  TypeId t = typeOf(id), from = typeOf(e.children[0]);
+  TypeId element = types.unmarked(l.get(t).element);
+  ValueId x = contiguous(borrow(e.children[0]), from);
+  ExtentId known = l.get(t).extents[0];
+  ValueId times = types.isOpen(known) ? index(e.extentArgs[0].value) : extentValue(known);
+  at(e.place);
+  std::vector<ValueId> extents{times};
+  for (ValueId v : shapeOf(x, from)) extents.push_back(v);
+  makeTensor(dest, element, extents, false);
+  ValueId count = countOf(x, from), size = b().i64(l.sizeOf(element)), bytes = b().imul(count, size);
+  ValueId to = b().load(ir::Ptr, dest), source = b().load(ir::Ptr, x);
+  countedLoop(times, [&](ValueId i) { callRuntime("Memory", "Copy", ir::Void, {b().padd(to, b().imul(i, bytes)), source, bytes}); });
+  if (recordedAt(id)) callRuntime("Tape", "RecordRepeat", ir::Void, {dest, x, times, count, size});
+}
+
 }  // namespace mica::lower
