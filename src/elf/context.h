@@ -86,7 +86,8 @@ struct Context {
 
   std::vector<std::string_view> strings;
   std::vector<PlaceRecord> places;
-  std::vector<TextLine> lines;         // ascending; each function begins with one
+  std::vector<TextLine> lines;         // for the debugger: ascending; each function begins with one
+  std::vector<TextLine> callLines;     // for the place table: ascending; function beginnings and calls alone
   size_t tableStrings = 0, tablePlaces = 0;   // how many of them the lines use; the rest are for the debugger alone
 
   const Input& inputOf(const Section& s) const { return inputs[s.input]; }

@@ -1,5 +1,9 @@
 // From code to source: which place each stretch of the text belongs to, and the table of it that the program carries so
 // that a trap can name its callers (docs/internals.md describes the bytes). Only what was linked is in it.
+#include <map>
+
+#include <algorithm>
+
 #include "elf/context.h"
 
 namespace mica::elf {
@@ -63,31 +67,68 @@ void addLine(Context& ctx, size_t floor, uint32_t offset, uint32_t place) {
   if (lines.size() <= floor || lines.back().place != place) lines.push_back({offset, place});
 }
 
+// Where the calls of a function return to. A direct call is an opcode before its relocation. An indirect one is known by its bytes (the backend
+// calls through rax and r9); bytes that only look like one cost an entry and say nothing wrong.
+std::vector<uint32_t> returnAddresses(Context& ctx, const Section& section) {
+  std::vector<uint32_t> found;
+  std::string_view code = ctx.view(section).bytes;
+  auto byte = [&](size_t at) { return at < code.size() ? static_cast<unsigned char>(code[at]) : 0u; };
+  ctx.inputOf(section).eachReloc(section.definition, [&](const Reloc& r) {
+    bool call = ctx.options.machine == Machine::X64 ? r.kind == RelocKind::Pc32 && r.offset > 0 && byte(r.offset - 1) == 0xe8 : r.kind == RelocKind::Call26;
+    if (call) found.push_back(r.offset + 4);
+  });
+  if (ctx.options.machine == Machine::X64)
+    for (size_t i = 0; i + 1 < code.size(); i++)
+      if (byte(i) == 0xff && (byte(i + 1) == 0xd0 || (i > 0 && byte(i - 1) == 0x41 && byte(i + 1) == 0xd1))) found.push_back(uint32_t(i + 2));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// The entries that a trap can ask for: the byte before each return address, and each function's beginning (for a fault in it).
+void collectCallPlaces(Context& ctx, Collector& collector, const Section& section) {
+  std::vector<LineEntry> lines;
+  ctx.inputOf(section).eachLine(section.definition, [&](const LineEntry& l) { lines.push_back(l); });
+  uint32_t start = uint32_t(section.offset), before = NoPlace - 1;
+  auto add = [&](uint32_t offset, uint32_t own) {
+    uint32_t place = collector.place(section.input, own);
+    if (place == before) return;
+    ctx.callLines.push_back({start + offset, place});
+    before = place;
+  };
+  add(0, lines.empty() ? NoPlace : lines[0].place);
+  size_t k = 0;
+  for (uint32_t r : returnAddresses(ctx, section)) {
+    while (k + 1 < lines.size() && lines[k + 1].offset <= r - 1) k++;
+    if (!lines.empty()) add(r - 1, lines[k].offset <= r - 1 ? lines[k].place : NoPlace);
+  }
+}
+
 }  // namespace
 
 void collectPlaces(Context& ctx) {
   if (ctx.options.strip && !ctx.byName.contains("mica.places")) return;
   Collector collector(ctx);
-  for (const Section& section : ctx.sections) {
+  for (const Section& section : ctx.sections)
+    if (section.chunk == TextChunk) collectCallPlaces(ctx, collector, section);
+  ctx.tableStrings = ctx.strings.size();
+  ctx.tablePlaces = ctx.places.size();
+  if (ctx.options.strip) return;
+  for (Section& section : ctx.sections) {
     if (section.chunk != TextChunk) continue;
     size_t floor = ctx.lines.size();    // each function begins with an entry of its own
     addLine(ctx, floor, uint32_t(section.offset), NoPlace);
     ctx.inputOf(section).eachLine(section.definition, [&](const LineEntry& l) {
       addLine(ctx, floor, uint32_t(section.offset) + l.offset, collector.place(section.input, l.place));
     });
+    section.place = collector.place(section.input, ctx.view(section).place);
   }
-  ctx.tableStrings = ctx.strings.size();
-  ctx.tablePlaces = ctx.places.size();
-  if (ctx.options.strip) return;
-  for (Section& section : ctx.sections)
-    if (section.chunk == TextChunk) section.place = collector.place(section.input, ctx.view(section).place);
 }
 
 void makePlaceTable(Context& ctx) {
   if (!ctx.byName.contains("mica.places")) return;
   std::string entries, places, strings;
   uint32_t entryCount = 0, before = NoPlace;
-  for (const TextLine& line : ctx.lines) {
+  for (const TextLine& line : ctx.callLines) {
     if (entryCount && line.place == before) continue;    // functions side by side without places
     put32(entries, line.offset);
     put32(entries, before = line.place);
