@@ -1,10 +1,11 @@
 // inline: replaces calls by the callee's body, callees first, so that what has been made small by inlining into it is what callers see.
 //
 // A callee is taken when it is marked `inline` or small; never when it is marked `noinline` or `cold`, calls itself, needs a higher
-// processor level, or depends on its own frame. The places of the copied instructions remember the call (PlaceInfo::inlinedAt), so that
+// processor level, or depends on its own frame. Where a constant argument decides a branch of the callee, only the side that is taken counts and is
+// copied: one function with a case for each operation then costs no more than the operation. The places of the copied instructions remember the call (PlaceInfo::inlinedAt), so that
 // traps still show the whole chain. A call in a block that certainly ends in a trap is not worth its copy.
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 
 #include "ir/passes/edit.h"
 #include "ir/passes/passes.h"
@@ -55,7 +56,7 @@ class Inliner {
   std::vector<unsigned> calls, size;            // calls of each function in the module (address taken counts as two); its size once done
   std::vector<char> fixed;                      // depends on its own frame or sets the context
   std::vector<uint32_t> bottomUp, rank;         // callees before callers; a function's rank in that
-  std::map<std::pair<uint32_t, uint32_t>, PlaceId> placesAt;   // (call's place, callee's place) -> place
+  std::unordered_map<uint64_t, PlaceId> placesAt;   // call's place, callee's place -> place; only looked up, never walked
 
   void scan(uint32_t f) {
     const Function& fn = m.functions[f];
@@ -95,15 +96,80 @@ class Inliner {
     }
   }
 
-  bool wanted(uint32_t caller, const Inst& call, bool coldBlock) {
+  // What a call's constant arguments leave of the callee: the blocks that can be reached, the branches that are decided, and the size.
+  struct Plan {
+    std::vector<char> live;
+    std::vector<signed char> taken;              // by block: the target of a decided branch, or -1
+    unsigned size = 0;
+  };
+
+  static bool holds(Cond c, int64_t x, int64_t y, unsigned bytes) {
+    uint64_t mask = bytes >= 8 ? ~uint64_t(0) : (uint64_t(1) << (8 * bytes)) - 1, ux = uint64_t(x) & mask, uy = uint64_t(y) & mask;
+    switch (c) {
+      case Cond::Eq: return x == y;
+      case Cond::Ne: return x != y;
+      case Cond::Slt: return x < y;
+      case Cond::Sle: return x <= y;
+      case Cond::Sgt: return x > y;
+      case Cond::Sge: return x >= y;
+      case Cond::Ult: return ux < uy;
+      case Cond::Ule: return ux <= uy;
+      case Cond::Ugt: return ux > uy;
+      default: return ux >= uy;
+    }
+  }
+
+  Plan planOf(const Function& f, const Inst& call, const Function& callee) const {
+    std::vector<std::pair<char, int64_t>> known(callee.values.size(), {0, 0});
+    for (size_t p = 0; p < callee.params.size(); ++p) {
+      int64_t c;
+      if (callee.params[p].isInt() && !callee.params[p].isVector() && constantOf(f, f.arg(call, unsigned(p)), c)) known[callee.blocks[0].params[p].index] = {1, c};
+    }
+    auto valueOf = [&](ValueId v, int64_t& c) {
+      if (!known[v.index].first) return constantOf(callee, v, c);
+      c = known[v.index].second;
+      return true;
+    };
+    Plan plan;
+    plan.live.assign(callee.blocks.size(), 0);
+    plan.taken.assign(callee.blocks.size(), -1);
+    std::vector<BlockId> work{BlockId(0)};
+    plan.live[0] = 1;
+    while (!work.empty()) {
+      BlockId b = work.back();
+      work.pop_back();
+      const Inst& last = callee.insts[callee.blocks[b.index].insts.back().index];
+      if (last.op == Op::BrIf) {
+        int64_t x, y, c;
+        const Inst* test = defOf(callee, callee.arg(last, 0));
+        if (valueOf(callee.arg(last, 0), c)) plan.taken[b.index] = c ? 0 : 1;
+        else if (test && test->op == Op::ICmp && !test->type.isVector() && valueOf(callee.arg(*test, 0), x) && valueOf(callee.arg(*test, 1), y))
+          plan.taken[b.index] = holds(test->cond, x, y, test->type.bytes()) ? 0 : 1;
+      }
+      for (InstId id : callee.blocks[b.index].insts) {
+        Op op = callee.insts[id.index].op;
+        plan.size += op != Op::IConst && op != Op::FConst && op != Op::SlotAddr && op != Op::SymAddr && op != Op::Br;
+      }
+      auto targets = targetsOf(callee, last);
+      for (size_t t = 0; t < targets.size(); ++t) {
+        if (plan.taken[b.index] >= 0 && int(t) != plan.taken[b.index]) continue;
+        if (!plan.live[targets[t].block.index]) plan.live[targets[t].block.index] = 1, work.push_back(targets[t].block);
+      }
+    }
+    return plan;
+  }
+
+  bool wanted(uint32_t caller, const Inst& call, bool coldBlock, Plan& plan) {
     const Symbol& s = m.symbols[call.symbol.index];
     if (s.kind != SymbolKind::Function || rank[s.index] >= rank[caller]) return false;   // external, or recursion
     const Function& callee = m.functions[s.index];
     if (callee.noInline || callee.cold || callee.entry || fixed[s.index] || callee.cpuLevel > m.functions[caller].cpuLevel) return false;
     if (std::count(callsOf[s.index].begin(), callsOf[s.index].end(), s.index)) return false;
-    if (callee.alwaysInline) return size[s.index] <= LargestInlined;
-    if (coldBlock || m.functions[caller].cold) return size[s.index] <= 8;
-    return size[s.index] <= (calls[s.index] == 1 ? OnceBody : SmallBody);
+    if (!callee.alwaysInline && size[s.index] > OnceBody) return false;
+    plan = planOf(m.functions[caller], call, callee);
+    if (callee.alwaysInline) return plan.size <= LargestInlined;
+    if (coldBlock || m.functions[caller].cold) return plan.size <= 8;
+    return plan.size <= (calls[s.index] == 1 ? OnceBody : SmallBody);
   }
 
   void intoFunction(uint32_t caller) {
@@ -116,9 +182,10 @@ class Inliner {
         const Block& block = f.blocks[at.index];
         const Inst& i = f.insts[block.insts[k].index];
         Op last = terminatorOf(f, at).op;
-        if (i.op != Op::Call || callerSize > LargestCaller || !wanted(caller, i, last == Op::Trap || last == Op::Unreachable)) continue;
-        callerSize += size[m.symbols[i.symbol.index].index];
-        at = replace(f, at, k);
+        Plan plan;
+        if (i.op != Op::Call || callerSize > LargestCaller || !wanted(caller, i, last == Op::Trap || last == Op::Unreachable, plan)) continue;
+        callerSize += plan.size;
+        at = replace(f, at, k, plan);
         k = size_t(-1);
       }
     }
@@ -128,18 +195,17 @@ class Inliner {
   PlaceId placeAt(PlaceId call, PlaceId inner) {
     if (!inner) return call;
     if (!call) return inner;
-    auto [it, isNew] = placesAt.try_emplace({call.index, inner.index});
-    if (isNew) {
-      PlaceInfo p = m.places[inner.index];
-      p.inlinedAt = p.inlinedAt ? placeAt(call, p.inlinedAt) : call;
-      m.places.push_back(p);
-      placesAt[{call.index, inner.index}] = PlaceId(uint32_t(m.places.size() - 1));
-    }
-    return placesAt[{call.index, inner.index}];
+    PlaceId& known = placesAt[uint64_t(call.index) << 32 | inner.index];
+    if (known) return known;
+    PlaceId outer = m.places[inner.index].inlinedAt;
+    outer = outer ? placeAt(call, outer) : call;
+    m.places.push_back(m.places[inner.index]);
+    m.places.back().inlinedAt = outer;
+    return placesAt[uint64_t(call.index) << 32 | inner.index] = PlaceId(uint32_t(m.places.size() - 1));
   }
 
   // Copies the body of the callee between the two halves of the block; answers the second half.
-  BlockId replace(Function& f, BlockId at, size_t k) {
+  BlockId replace(Function& f, BlockId at, size_t k, const Plan& plan) {
     InstId callId = f.blocks[at.index].insts[k];
     const Inst call = f.insts[callId.index];
     const Function& callee = m.functions[m.symbols[call.symbol.index].index];
@@ -171,6 +237,10 @@ class Inliner {
     };
     for (uint32_t b = 0; b < callee.blocks.size(); ++b) {
       BlockId copy(firstBlock + b);
+      if (!plan.live[b]) {                       // never reached: tidied away with the function
+        f.blocks[copy.index].insts.push_back(newInst(f, Op::Unreachable, Void, {}, 0, call.place));
+        continue;
+      }
       if (b != 0)
         for (ValueId p : callee.blocks[b].params) {
           ValueId v = copyOf(p);
@@ -180,6 +250,12 @@ class Inliner {
       for (InstId id : callee.blocks[b].insts) {
         Inst i = callee.insts[id.index];
         PlaceId place = placeAt(call.place, i.place);
+        if (i.op == Op::BrIf && plan.taken[b] >= 0) {
+          i.op = Op::Br;
+          i.argCount = 0;
+          i.firstTarget += uint32_t(plan.taken[b]);
+          i.targetCount = 1;
+        }
         std::vector<ValueId> args = copyAll(argsOf(callee, i));
         InstId newId(uint32_t(f.insts.size()));
         if (i.op == Op::Ret) {
