@@ -215,6 +215,28 @@ std::vector<uint32_t> FunctionLowering::textOrder(const Expr& e) const {
   return order;
 }
 
+// The children from `first` on, as parameters of these modes and types. Whole variables move after all the others have been evaluated, so that one
+// that fails finds them where they were; fresh values that wait are released when a later one leaves.
+std::vector<ValueId> FunctionLowering::arguments(const Expr& e, uint32_t first, const std::vector<Mode>& modes, const std::vector<TypeId>& params) {
+  std::vector<ValueId> values(e.children.size() - first);
+  std::vector<uint32_t> moving;
+  std::vector<size_t> waiting;
+  for (uint32_t k : textOrder(e)) {
+    if (k < first) continue;
+    Mode mode = modes[k - first];
+    TypeId param = params[k - first];
+    bool takes = mode == Mode::Move && l.owns(param);
+    if (takes && expr(e.children[k]).kind == ExprKind::Local) { moving.push_back(k); continue; }
+    values[k - first] = argument(e.children[k], mode, param);
+    if (!takes || endsBlock()) continue;
+    waiting.push_back(cleanups.size());
+    pushDrop(values[k - first], param);
+  }
+  for (uint32_t k : moving) values[k - first] = argument(e.children[k], Mode::Move, params[k - first]);
+  for (size_t k = waiting.size(); k > 0; k--) cleanups.erase(cleanups.begin() + long(waiting[k - 1]));   // from here on they are the callee's
+  return values;
+}
+
 ValueId FunctionLowering::emitCall(ExprId id, ValueId dest, bool* failing) {
   const Expr& e = expr(id);
   if (e.kind == ExprKind::Builtin) {                            // built-ins that can fail are library functions
@@ -228,8 +250,9 @@ ValueId FunctionLowering::emitCall(ExprId id, ValueId dest, bool* failing) {
   TypeId resultT = l.fixExtents(calleeMarks.result, target);
   if (l.get(resultT).kind == Kind::Simd) resultT = typeOf(id);   // whose lanes are known here
   size_t backs = sliceBacks.size();
-  std::vector<ValueId> values(e.children.size());
-  for (uint32_t k : textOrder(e)) values[k] = argument(e.children[k], callee.params[k].mode, target.params[k]);
+  std::vector<Mode> modes;
+  for (const ParamDecl& p : callee.params) modes.push_back(p.mode);
+  std::vector<ValueId> values = arguments(e, 0, modes, target.params);
   at(e.place);
   std::vector<ValueId> hidden = hiddenExtents(e, callee, target, values);
   std::vector<ValueId> args;
@@ -268,8 +291,7 @@ void FunctionLowering::callValue(const Expr& e, ValueId dest, ValueId* result, b
   *failing = !f.fails.empty();
   ValueId pair = borrow(e.children[0]);
   size_t backs = sliceBacks.size();
-  std::vector<ValueId> values;
-  for (size_t k = 1; k < e.children.size(); k++) values.push_back(argument(e.children[k], f.modes[k - 1], f.args[k - 1]));
+  std::vector<ValueId> values = arguments(e, 1, f.modes, f.args);
   at(e.place);
   bool viaAddress = !l.isUnit(f.result) && (*failing || !isScalar(f.result));
   std::vector<ValueId> args;

@@ -489,11 +489,16 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
 // The parts of a constructor, in order. When a later one fails, the earlier ones are released.
 void FunctionLowering::intoParts(const Expr& e, const std::function<uint32_t(uint32_t)>& offsetOf, const std::function<TypeId(uint32_t)>& wanted, ValueId dest) {
   size_t depth = cleanups.size();
-  for (uint32_t k : textOrder(e)) {
-    ValueId part = offset(dest, offsetOf(k));
-    scoped([&] { intoAs(e.children[k], wanted(k), part); });
-    pushDrop(part, wanted(k));
-  }
+  auto moves = [&](uint32_t k) { return expr(e.children[k]).kind == ExprKind::Local && l.owns(wanted(k)); };
+  std::vector<uint32_t> order = textOrder(e);
+  // Whole variables move after the others.
+  for (int pass = 0; pass < 2; pass++)
+    for (uint32_t k : order) {
+      if (moves(k) != (pass == 1)) continue;
+      ValueId part = offset(dest, offsetOf(k));
+      scoped([&] { intoAs(e.children[k], wanted(k), part); });
+      pushDrop(part, wanted(k));
+    }
   cleanups.resize(depth);
 }
 

@@ -186,6 +186,7 @@ class FunctionLowering {
   struct SliceBack { ValueId view, original; TypeId type; };
   std::vector<SliceBack> sliceBacks;                      // inout slices to be written back after the call
   void finishSliceBacks(size_t from);
+  std::vector<ValueId> arguments(const Expr&, uint32_t first, const std::vector<Mode>&, const std::vector<TypeId>& params);
   std::vector<uint32_t> textOrder(const Expr&) const;     // the children's numbers in the order of the text: named ones may stand anywhere
   std::vector<ValueId> hiddenExtents(const Expr&, const Decl& callee, const Instance& target, const std::vector<ValueId>& argumentValues);
   ValueId solveExtent(const Expr&, const Decl&, uint32_t name, const std::vector<ValueId>& argumentValues, std::vector<ValueId>& solved);
