@@ -1,10 +1,11 @@
 // Our calling convention on x86-64: where arguments and results are, who saves which registers.
 //
-// Integers, pointers and i1 go in rdi, rsi, rdx, rcx, r8, r9, float scalars and vectors in vector registers 0 to 7; the rest on the
-// stack in order, in multiples of 8 bytes, the first at the lowest address ([rsp] at the call). One result in rax or vector register
-// 0. rbx, r12, r13, r14 and rbp are the callee's to save; r15 is the thread's context throughout; no vector register survives a
-// call. The stack is 16-byte aligned at calls. Bits of a register above a narrow integer are undefined; an i1 is 0 or 1 in the low byte.
-// For integers, pointers and scalar floats this is also what C functions expect, so a pointer to one can be called.
+// Integers, pointers and i1 go in rdi, rsi, rdx, rcx, r8, r9, float scalars and vectors in vector registers 0 to 7; the
+// rest on the stack in order, in multiples of 8 bytes, the first at the lowest address ([rsp] at the call). One result
+// in rax or vector register 0. rbx, r12, r13, r14 and rbp are the callee's to save; r15 is the thread's context
+// throughout; no vector register survives a call. The stack is 16-byte aligned at calls. Bits of a register above a
+// narrow integer are undefined; an i1 is 0 or 1 in the low byte. For integers, pointers and scalar floats this is also
+// what C functions expect, so a pointer to one can be called.
 #pragma once
 #include <span>
 

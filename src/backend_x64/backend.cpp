@@ -42,7 +42,8 @@ std::string listingText(const ir::Module& m, const Listing& listing) {
 
 }  // namespace
 
-bool compileFunction(const ir::Module& m, const ir::Function& f, const CompileOptions& options, elf::ObjectFunction& out, std::string* error) {
+bool compileFunction(const ir::Module& m, const ir::Function& f, const CompileOptions& options,
+                     elf::ObjectFunction& out, std::string* error) {
   std::string why;
   auto fail = [&](const std::string& text) {
     if (error) *error = m.nameOf(f.symbol) + ": " + text;
@@ -59,7 +60,8 @@ bool compileFunction(const ir::Module& m, const ir::Function& f, const CompileOp
   if (options.checkAllocation) before = machine;
   mir::allocateRegisters(machine, machineTarget);
   if (options.dump) *options.dump += "; allocated\n" + mir::print(machine, machineTarget);
-  if (options.checkAllocation && !mir::checkAllocation(before, machine, machineTarget, why)) internalError(m.nameOf(f.symbol) + ": " + why);
+  if (options.checkAllocation && !mir::checkAllocation(before, machine, machineTarget, why))
+    internalError(m.nameOf(f.symbol) + ": " + why);
   out.symbol = f.symbol.index;
   Listing listing;
   if (!emitFunction(machine, f, trap->second.index, out, why, options.listing ? &listing : nullptr)) return fail(why);

@@ -24,8 +24,8 @@ constexpr uint64_t LargestFrame = 0x7fff0000;
 constexpr uint32_t NoPlace = 0xffffffffu;
 
 bool readsFlags(uint16_t op) {
-  return op == PBranch || op == PTrapIf || op == PMoveIf || op == opOf(Mnemonic::Setcc) || op == opOf(Mnemonic::Cmovcc) ||
-         op == opOf(Mnemonic::Adc) || op == opOf(Mnemonic::Sbb);
+  return op == PBranch || op == PTrapIf || op == PMoveIf || op == opOf(Mnemonic::Setcc) ||
+         op == opOf(Mnemonic::Cmovcc) || op == opOf(Mnemonic::Adc) || op == opOf(Mnemonic::Sbb);
 }
 
 // Instructions that set all flags, or after which nobody reads earlier ones.
@@ -33,9 +33,26 @@ bool writesFlags(uint16_t op) {
   if (op == PCall || op == PCallInd || op == PSyscall || op == PSpawn || op == PCpuLevel) return true;
   if (op < mir::FirstTarget || op >= PFirst) return false;
   switch (Mnemonic(op - mir::FirstTarget)) {
-    case Mnemonic::Add: case Mnemonic::Or: case Mnemonic::And: case Mnemonic::Sub: case Mnemonic::Xor: case Mnemonic::Cmp: case Mnemonic::Test:
-    case Mnemonic::Neg: case Mnemonic::Imul: case Mnemonic::Mul: case Mnemonic::Div: case Mnemonic::Idiv: case Mnemonic::Shl: case Mnemonic::Shr:
-    case Mnemonic::Sar: case Mnemonic::Lzcnt: case Mnemonic::Tzcnt: case Mnemonic::Popcnt: case Mnemonic::Vucomiss: case Mnemonic::Vucomisd:
+    case Mnemonic::Add:
+    case Mnemonic::Or:
+    case Mnemonic::And:
+    case Mnemonic::Sub:
+    case Mnemonic::Xor:
+    case Mnemonic::Cmp:
+    case Mnemonic::Test:
+    case Mnemonic::Neg:
+    case Mnemonic::Imul:
+    case Mnemonic::Mul:
+    case Mnemonic::Div:
+    case Mnemonic::Idiv:
+    case Mnemonic::Shl:
+    case Mnemonic::Shr:
+    case Mnemonic::Sar:
+    case Mnemonic::Lzcnt:
+    case Mnemonic::Tzcnt:
+    case Mnemonic::Popcnt:
+    case Mnemonic::Vucomiss:
+    case Mnemonic::Vucomisd:
     case Mnemonic::Vptest: case Mnemonic::Kortestw: case Mnemonic::Cmpxchg: case Mnemonic::Xadd:
       return true;
     default: return false;
@@ -143,7 +160,7 @@ class Emitter {
 
   void prologue() {
     note(irFunction.place);
-    if (irFunction.entry) {                    // nobody called: the parameter is the stack pointer, and the chain of frames ends here
+    if (irFunction.entry) {  // nobody called: the parameter is the stack pointer, and the chain of frames ends here
       put(Mnemonic::Mov, {rdi, rsp});
       put(Mnemonic::Xor, {gpr(Rbp, 32), gpr(Rbp, 32)});
       put(Mnemonic::And, {rsp, -16});
@@ -152,7 +169,7 @@ class Emitter {
     put(Mnemonic::Push, {rbp});
     put(Mnemonic::Mov, {rbp, rsp});
     for (PReg r : saved) put(Mnemonic::Push, {gpr(r)});
-    if (frameSize >= PageSize) {               // touch each page in order, so that the guard page is met and not stepped over
+    if (frameSize >= PageSize) {  // touch each page in order, so that the guard page is met and not stepped over
       Label loop;
       put(Mnemonic::Mov, {gpr(R11, 32), int64_t(frameSize / PageSize)});
       loop = code.newLabel();
@@ -453,8 +470,8 @@ class Emitter {
     put(Mnemonic::Call, {SymbolTarget{trapSymbol}});
   }
 
-  // clone(flags rdi, stack rsi, parent's tid rdx, child's tid r10); function r9, its argument r8, context rbx. The child starts with
-  // these registers on its own stack.
+  // clone(flags rdi, stack rsi, parent's tid rdx, child's tid r10); function r9, its argument r8, context rbx. The
+  // child starts with these registers on its own stack.
   void spawn() {
     constexpr int Clone = 56, Exit = 60;
     Label parent = code.newLabel();
@@ -476,7 +493,7 @@ class Emitter {
 
   // rsi := 1 for AVX2, FMA, BMI and the like with the system's support, 2 for AVX-512 F, BW, DQ, VL too, else 0.
   void cpuLevel() {
-    constexpr int64_t Leaf1 = 1 << 12 | 1 << 22 | 1 << 23 | 1 << 27 | 1 << 28;          // ecx: FMA MOVBE POPCNT OSXSAVE AVX
+    constexpr int64_t Leaf1 = 1 << 12 | 1 << 22 | 1 << 23 | 1 << 27 | 1 << 28;  // ecx: FMA MOVBE POPCNT OSXSAVE AVX
     constexpr int64_t Leaf7 = 1 << 3 | 1 << 5 | 1 << 8;                                 // ebx: BMI1 AVX2 BMI2
     constexpr int64_t Leaf7Level2 = int64_t(int32_t(1u << 16 | 1u << 17 | 1u << 30 | 1u << 31));   // AVX512 F DQ BW VL
     constexpr int64_t Avx = 6, Avx512 = 0xe6;                                           // xcr0
@@ -517,8 +534,8 @@ class Emitter {
 
 }  // namespace
 
-bool emitFunction(const mir::Function& f, const ir::Function& source, uint32_t trapSymbol, elf::ObjectFunction& out, std::string& error,
-                  Listing* listing) {
+bool emitFunction(const mir::Function& f, const ir::Function& source, uint32_t trapSymbol, elf::ObjectFunction& out,
+                  std::string& error, Listing* listing) {
   return Emitter(f, source, trapSymbol, listing).run(out, error);
 }
 

@@ -10,7 +10,8 @@ using ir::Op;
 using ir::TypeKind;
 using ir::ValueId;
 
-Selector::Selector(const ir::Module& m, const ir::Function& function) : module(m), f(function), level(function.cpuLevel) {}
+Selector::Selector(const ir::Module& m, const ir::Function& function)
+    : module(m), f(function), level(function.cpuLevel) {}
 
 namespace {
 struct Refusal { std::string why; };
@@ -98,7 +99,8 @@ void Selector::selectBlock(ir::BlockId id) {
   for (size_t k = b.insts.size(); k-- > 0;) {
     const ir::Inst& i = f.insts[b.insts[k].index];
     bool wanted = i.result && regs[i.result.index];
-    bool effect = ir::hasEffect(i.op, 'W') || ir::hasEffect(i.op, 'T') || ir::hasEffect(i.op, 'C') || ir::hasEffect(i.op, 'X');
+    bool effect =
+        ir::hasEffect(i.op, 'W') || ir::hasEffect(i.op, 'T') || ir::hasEffect(i.op, 'C') || ir::hasEffect(i.op, 'X');
     if (!wanted && !effect) continue;
     epochNow = epochs[b.insts[k].index];
     placeNow = i.place;
@@ -130,7 +132,8 @@ void Selector::flush() {
   sequence.clear();
 }
 
-// The parameters: register arguments are there at the start; stack arguments can be loaded, and loaded again, at any time.
+// The parameters: register arguments are there at the start; stack arguments can be loaded, and loaded again, at any
+// time.
 void Selector::arguments() {
   std::vector<ArgPlace> places;
   placeArgs(f.params, places);
@@ -185,7 +188,9 @@ void Selector::select(const ir::Inst& i) {
     case Op::Syscall: return selectSyscall(i);
     case Op::SpawnThread: return selectSpawn(i);
     case Op::CpuLevel:
-      ins(PCpuLevel).defIn(Rsi, result(i)).clobber(mir::bit(Rax) | mir::bit(Rbx) | mir::bit(Rcx) | mir::bit(Rdx) | mir::bit(Rdi));
+      ins(PCpuLevel)
+          .defIn(Rsi, result(i))
+          .clobber(mir::bit(Rax) | mir::bit(Rbx) | mir::bit(Rcx) | mir::bit(Rdx) | mir::bit(Rdi));
       return;
     case Op::TrapIf: return selectTrap(i, true);
     case Op::Trap: return selectTrap(i, false);
@@ -209,7 +214,8 @@ ValueId Selector::origin(ValueId v) const {
     bool same = d->op == Op::Trunc && !d->type.isVector();
     if (d->op == Op::Bitcast) {
       ir::Type from = f.typeOf(arg(*d, 0));
-      same = classOf(from) == classOf(d->type) && spillSize(from) == spillSize(d->type) && from.isVector() == d->type.isVector();
+      same = classOf(from) == classOf(d->type) && spillSize(from) == spillSize(d->type) &&
+             from.isVector() == d->type.isVector();
     }
     if (!same) return v;
     v = arg(*d, 0);
@@ -240,7 +246,8 @@ bool Selector::isConst(ValueId v, int64_t& value) const {
 }
 
 bool Selector::isImm32(ValueId v, int64_t& value) const {
-  return isConst(v, value) && value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max();
+  return isConst(v, value) && value >= std::numeric_limits<int32_t>::min() &&
+         value <= std::numeric_limits<int32_t>::max();
 }
 
 bool Selector::dying(ValueId v) const {
@@ -327,14 +334,18 @@ void Selector::addOffset(Addr& a, int64_t offset) {
   a.base = sumReg;
 }
 
-// An address as base + index * scale + displacement, taking in additions and scalings of the current block and any constant offsets.
+// An address as base + index * scale + displacement, taking in additions and scalings of the current block and any
+// constant offsets.
 Addr Selector::address(ValueId pointer, int64_t offset, bool own) {
   Addr a;
-  auto fits = [](int64_t x) { return x >= std::numeric_limits<int32_t>::min() && x <= std::numeric_limits<int32_t>::max(); };
+  auto fits = [](int64_t x) {
+    return x >= std::numeric_limits<int32_t>::min() && x <= std::numeric_limits<int32_t>::max();
+  };
   ValueId p = origin(pointer);
   int64_t disp = offset;
   while (const ir::Inst* d = defOf(p)) {
-    if (d->op != Op::PAdd || (regs[p.index] && !(own && p == pointer))) break;   // asked for anyway: then it is a base like any other
+    if (d->op != Op::PAdd || (regs[p.index] && !(own && p == pointer)))
+      break;  // asked for anyway: then it is a base like any other
     int64_t c;
     if (isConst(arg(*d, 1), c) && fits(disp + c) && fits(c)) {
       disp += c;
@@ -344,11 +355,14 @@ Addr Selector::address(ValueId pointer, int64_t offset, bool own) {
     if (a.index || !defHere(p)) break;
     ValueId index = origin(arg(*d, 1));
     int64_t scale = 1;
-    for (const ir::Inst* x = defHere(index); x && f.typeOf(index) == ir::I64 && !regs[index.index]; x = defHere(index)) {
+    for (const ir::Inst* x = defHere(index); x && f.typeOf(index) == ir::I64 && !regs[index.index];
+         x = defHere(index)) {
       int64_t n;
-      if (x->op == Op::IAdd && isConst(arg(*x, 1), n) && fits(n * scale) && fits(n) && fits(disp + n * scale)) disp += n * scale;
+      if (x->op == Op::IAdd && isConst(arg(*x, 1), n) && fits(n * scale) && fits(n) && fits(disp + n * scale))
+        disp += n * scale;
       else if (x->op == Op::Shl && isConst(arg(*x, 1), n) && n >= 0 && n <= 3 && scale << n <= 8) scale <<= n;
-      else if (x->op == Op::IMul && isConst(arg(*x, 1), n) && (n == 2 || n == 4 || n == 8) && scale * n <= 8) scale *= n;
+      else if (x->op == Op::IMul && isConst(arg(*x, 1), n) && (n == 2 || n == 4 || n == 8) && scale * n <= 8)
+        scale *= n;
       else break;
       index = origin(arg(*x, 0));
     }

@@ -1,10 +1,10 @@
 // Selection: one IR function to x86-64 machine IR with virtual registers.
 //
-// Idea: blocks are visited so that uses come before definitions, each block from its end; an instruction is emitted only when its result
-// was asked for or it has an effect. So whatever an instruction takes into itself (an address, an immediate, a load with one use,
-// a comparison in front of a branch) is simply never asked for. The files: select.cpp (the walk, operands, addresses),
-// select_control.cpp (comparisons, branches, calls, traps), select_int.cpp, select_float.cpp (scalars and conversions), select_vector.cpp,
-// select_memory.cpp.
+// Idea: blocks are visited so that uses come before definitions, each block from its end; an instruction is emitted
+// only when its result was asked for or it has an effect. So whatever an instruction takes into itself (an address, an
+// immediate, a load with one use, a comparison in front of a branch) is simply never asked for. The files: select.cpp
+// (the walk, operands, addresses), select_control.cpp (comparisons, branches, calls, traps), select_int.cpp,
+// select_float.cpp (scalars and conversions), select_vector.cpp, select_memory.cpp.
 #pragma once
 #include <map>
 
@@ -50,13 +50,14 @@ class Build {
   Build& earlyDef(VReg, unsigned bits);              // written before all uses are read
   Build& tied(VReg d, VReg u, unsigned bits);        // d := d op …, where d starts as u
   Build& use(VReg, unsigned bits, bool late = false);
-  Build& any(VReg, unsigned bits, unsigned memBits = 0);   // a register or its spill slot: only where the form takes memory
+  Build& any(VReg, unsigned bits,
+             unsigned memBits = 0);  // a register or its spill slot: only where the form takes memory
   Build& mem(const Addr&, unsigned bits, unsigned copies = 0);
   Build& src(const Src&, unsigned bits, unsigned memBits = 0);   // where the form takes memory
   Build& imm(int64_t);
   Build& cond(Cond);
   Build& same(unsigned bits);                        // operand 0 once more
-  Build& phys(mir::PReg, unsigned bits);             // a register that is never allocated: rsp, rbp, r15, a mask as 64 + n
+  Build& phys(mir::PReg, unsigned bits);  // a register that is never allocated: rsp, rbp, r15, a mask as 64 + n
   Build& defIn(mir::PReg, VReg);                     // implied operands
   Build& useIn(mir::PReg, VReg);
   Build& hidden(VReg, bool late = false);            // a use that the encoded form does not show
@@ -100,7 +101,8 @@ class Selector {
   std::vector<mir::BlockId> blockOf;           // by IR block
   std::vector<VReg> regs;                      // by IR value: asked for
   std::vector<uint32_t> uses;                  // by IR value
-  std::vector<uint32_t> blockOfValue, epochOf; // by IR value: where it is defined; how many writes come before it in its block
+  std::vector<uint32_t> blockOfValue,
+      epochOf;  // by IR value: where it is defined; how many writes come before it in its block
   std::vector<uint32_t> epochs;                // by IR instruction
   uint32_t blockNow = 0, epochNow = 0;
   bool coldCall = false;                       // the block calls a function that is seldom called
@@ -136,7 +138,9 @@ class Selector {
   bool isImm32(ir::ValueId, int64_t& value) const;
   bool dying(ir::ValueId) const;                     // probably not needed after the current instruction
   bool foldableLoad(ir::ValueId, unsigned bytes) const;
-  Src source(ir::ValueId, bool broadcasts = false);  // register, load, or constant in memory (floats, vectors); as one value for all lanes?
+  Src source(
+      ir::ValueId,
+      bool broadcasts = false);  // register, load, or constant in memory (floats, vectors); as one value for all lanes?
   Src intSource(ir::ValueId, unsigned bits);         // register, load or 32-bit immediate
   Addr slotAddr(uint32_t bytes, uint32_t align);     // a new stack slot
   Addr address(ir::ValueId pointer, int64_t offset, bool own = false);   // own: to compute the pointer itself

@@ -1,7 +1,7 @@
 // Selection of comparisons, choices, branches, calls and traps.
 //
-// Flags are no value: a comparison is emitted directly in front of what reads it, again for each reader in its block. Between the two
-// only the allocator's moves may come, and those leave flags alone.
+// Flags are no value: a comparison is emitted directly in front of what reads it, again for each reader in its block.
+// Between the two only the allocator's moves may come, and those leave flags alone.
 #include <algorithm>
 #include <bit>
 
@@ -51,7 +51,8 @@ bool Selector::fusible(ValueId v) const {
   const ir::Inst* d = defHere(v);
   if (!d) return false;
   if (d->op == Op::Not) return true;
-  return (d->op == Op::ICmp && !d->type.isVector()) || (d->op == Op::FCmp && !d->type.isVector()) || d->op == Op::VAnyTrue;
+  return (d->op == Op::ICmp && !d->type.isVector()) || (d->op == Op::FCmp && !d->type.isVector()) ||
+         d->op == Op::VAnyTrue;
 }
 
 FlagCond Selector::flagsOf(ValueId condition) {
@@ -311,11 +312,12 @@ void Selector::selectSwitch(const ir::Inst& i) {
   ins(PSwitch).hidden(wide).temp(newInt()).temp(newInt()).extra(uint32_t(out->tables.size() - 1)).terminator();
 }
 
-// Many scattered case values: halving a sorted table of them, without branches. Answers the place of the last value that is not above, plus
-// one, or zero when it is another value.
+// Many scattered case values: halving a sorted table of them, without branches. Answers the place of the last value
+// that is not above, plus one, or zero when it is another value.
 VReg Selector::searchCases(const ir::Inst& i, VReg value, mir::JumpTable& table) {
   std::vector<std::pair<int64_t, uint32_t>> sorted;
-  for (unsigned k = 0; k + 1 < i.targetCount; ++k) sorted.push_back({ir::canonical(i.type, f.cases[size_t(i.imm) + k]), k + 1});
+  for (unsigned k = 0; k + 1 < i.targetCount; ++k)
+    sorted.push_back({ir::canonical(i.type, f.cases[size_t(i.imm) + k]), k + 1});
   std::sort(sorted.begin(), sorted.end());
   table.succs.push_back(0);
   std::string bytes;
@@ -394,8 +396,16 @@ void Selector::selectSpawn(const ir::Inst& i) {
   // flags, stack top, function, argument, context, tid address
   VReg v[6];
   for (unsigned k = 0; k < 6; ++k) v[k] = reg(arg(i, k));
-  ins(PSpawn).useIn(Rdi, v[0]).useIn(Rsi, v[1]).useIn(R9, v[2]).useIn(R8, v[3]).useIn(Rbx, v[4]).useIn(Rdx, v[5]).useIn(R10, v[5])
-      .defIn(Rax, result(i)).clobber(mir::bit(Rcx) | mir::bit(R11));
+  ins(PSpawn)
+      .useIn(Rdi, v[0])
+      .useIn(Rsi, v[1])
+      .useIn(R9, v[2])
+      .useIn(R8, v[3])
+      .useIn(Rbx, v[4])
+      .useIn(Rdx, v[5])
+      .useIn(R10, v[5])
+      .defIn(Rax, result(i))
+      .clobber(mir::bit(Rcx) | mir::bit(R11));
 }
 
 uint32_t Selector::trapCall(ir::TrapKind kind) {

@@ -1,4 +1,5 @@
-// Selection of float arithmetic, scalars and vectors alike where the instructions come in both kinds, and of scalar conversions.
+// Selection of float arithmetic, scalars and vectors alike where the instructions come in both kinds, and of scalar
+// conversions.
 #include "backend_x64/select.h"
 
 namespace mica::x64 {
@@ -61,7 +62,10 @@ bool Selector::selectFloat(const ir::Inst& i) {
       Src s = source(arg(i, 0));
       VReg upper = s.kind == Src::Reg ? s.reg : zeroVec(16);
       bool extends = i.op == Op::FExt;
-      ins(extends ? Mnemonic::Vcvtss2sd : Mnemonic::Vcvtsd2ss).def(result(i), 128).use(upper, 128).src(s, 128, extends ? 32 : 64);
+      ins(extends ? Mnemonic::Vcvtss2sd : Mnemonic::Vcvtsd2ss)
+          .def(result(i), 128)
+          .use(upper, 128)
+          .src(s, 128, extends ? 32 : 64);
       return true;
     }
     default: return false;
@@ -77,17 +81,22 @@ VReg Selector::zeroVec(unsigned bytes) {
 void Selector::binaryFloat(const ir::Inst& i) {
   unsigned bits = vbits(i.type);
   ValueId a = arg(i, 0), b = arg(i, 1);
-  Forms forms = i.op == Op::FAdd ? FORMS(Vadd) : i.op == Op::FSub ? FORMS(Vsub) : i.op == Op::FMul ? FORMS(Vmul) : FORMS(Vdiv);
+  Forms forms = i.op == Op::FAdd   ? FORMS(Vadd)
+                : i.op == Op::FSub ? FORMS(Vsub)
+                : i.op == Op::FMul ? FORMS(Vmul)
+                                   : FORMS(Vdiv);
   const ir::Inst* left = defOf(a);
-  bool swapped = (i.op == Op::FAdd || i.op == Op::FMul) &&
-                 ((left && left->op == Op::FConst) || (foldableLoad(a, i.type.bytes()) && !foldableLoad(b, i.type.bytes())));
+  bool swapped =
+      (i.op == Op::FAdd || i.op == Op::FMul) &&
+      ((left && left->op == Op::FConst) || (foldableLoad(a, i.type.bytes()) && !foldableLoad(b, i.type.bytes())));
   if (swapped) std::swap(a, b);
   Src right = source(b, i.type.isVector());
   VReg first = reg(a);
   ins(choose(forms, i.type)).def(result(i), bits).use(first, bits).src(right, bits, memBitsOf(i.type, bits));
 }
 
-// d = a * b + c overwrites one of the three: the one that is not needed any more. The accumulator is the usual one (form 231).
+// d = a * b + c overwrites one of the three: the one that is not needed any more. The accumulator is the usual one
+// (form 231).
 void Selector::fma(const ir::Inst& i) {
   unsigned bits = vbits(i.type), memBits = memBitsOf(i.type, bits);
   ValueId a = arg(i, 0), b = arg(i, 1), c = arg(i, 2);
@@ -126,13 +135,15 @@ void Selector::signBit(const ir::Inst& i) {
   uint64_t sign = isDouble ? uint64_t(1) << 63 : uint64_t(1) << 31;
   uint64_t mask = flip ? sign : sign - 1;
   VReg v = reg(arg(i, 0));
-  Mnemonic m = flip ? (isDouble ? Mnemonic::Vxorpd : Mnemonic::Vxorps) : (isDouble ? Mnemonic::Vandpd : Mnemonic::Vandps);
+  Mnemonic m =
+      flip ? (isDouble ? Mnemonic::Vxorpd : Mnemonic::Vxorps) : (isDouble ? Mnemonic::Vandpd : Mnemonic::Vandps);
   if (level >= 2) ins(m).def(result(i), bits).use(v, bits).mem(constantAddr(mask, lane), lane * 8, bits / 8 / lane);
   else ins(m).def(result(i), bits).use(v, bits).mem(constantAddr(mask, lane, bits / 8 / lane), bits);
 }
 
-// MIN and MAX answer their second operand for NaN and for two zeros, so both orders are asked. Minimum: joining the bits keeps a NaN
-// and the sign of -0. Maximum: where the two answers differ their difference keeps a NaN and drops the sign of -0.
+// MIN and MAX answer their second operand for NaN and for two zeros, so both orders are asked. Minimum: joining the
+// bits keeps a NaN and the sign of -0. Maximum: where the two answers differ their difference keeps a NaN and drops the
+// sign of -0.
 void Selector::minMaxFloat(const ir::Inst& i) {
   bool isDouble = i.type.kind == TypeKind::F64, isMin = i.op == Op::FMin;
   unsigned bits = vbits(i.type);
@@ -224,8 +235,9 @@ uint64_t negative(uint64_t bits, bool isDouble) { return bits | (isDouble ? uint
 
 }  // namespace
 
-// The conversion to 64 bits answers the smallest integer for what it cannot hold; so does a comparison of the wide and the cut result
-// find everything that a narrower type cannot hold. 64 bits themselves compare the float first; NaN compares as below.
+// The conversion to 64 bits answers the smallest integer for what it cannot hold; so does a comparison of the wide and
+// the cut result find everything that a narrower type cannot hold. 64 bits themselves compare the float first; NaN
+// compares as below.
 void Selector::floatToInt(const ir::Inst& i) {
   bool isDouble = f.typeOf(arg(i, 0)) == ir::F64, isSigned = i.op == Op::FToST;
   VReg x = reg(arg(i, 0)), d = result(i);

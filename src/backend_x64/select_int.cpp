@@ -1,7 +1,7 @@
 // Selection of integer arithmetic on scalars.
 //
-// Narrow integers are computed in 32 bits wherever the low bits come out right; what looks at the upper bits (right shifts,
-// division, comparisons of flags) extends first or uses the narrow form.
+// Narrow integers are computed in 32 bits wherever the low bits come out right; what looks at the upper bits (right
+// shifts, division, comparisons of flags) extends first or uses the narrow form.
 #include <bit>
 #include <limits>
 
@@ -50,7 +50,8 @@ void Selector::binaryInt(const ir::Inst& i, Mnemonic m, bool commutes) {
   ValueId a = arg(i, 0), b = arg(i, 1);
   int64_t c;
   if (commutes && isConst(a, c)) std::swap(a, b);
-  if (i.op == Op::And && isConst(b, c) && (c == 0xff || c == 0xffff || c == 0xffffffff) && uint64_t(c) < (uint64_t(1) << (ownBits(i.type) - 1))) {
+  if (i.op == Op::And && isConst(b, c) && (c == 0xff || c == 0xffff || c == 0xffffffff) &&
+      uint64_t(c) < (uint64_t(1) << (ownBits(i.type) - 1))) {
     VReg v = reg(a);
     if (c == 0xffffffff) ins(Mnemonic::Mov).def(result(i), 32).any(v, 32);
     else ins(Mnemonic::Movzx).def(result(i), 32).any(v, c == 0xff ? 8 : 16);
@@ -93,7 +94,8 @@ void Selector::addSub(const ir::Inst& i) {
     return;
   }
   if (i.op == Op::ISub) return binaryInt(i, Mnemonic::Sub, false);
-  if (dying(a) || dying(b) || foldableLoad(a, bits / 8) || foldableLoad(b, bits / 8) || isConst(b, c)) return binaryInt(i, Mnemonic::Add, true);
+  if (dying(a) || dying(b) || foldableLoad(a, bits / 8) || foldableLoad(b, bits / 8) || isConst(b, c))
+    return binaryInt(i, Mnemonic::Add, true);
   Addr sum;
   sum.kind = mir::MemRef::Address;
   sum.base = reg(a);
@@ -193,7 +195,8 @@ void Selector::multiplyHigh(const ir::Inst& i) {
     ins(isSigned ? Mnemonic::Imul : Mnemonic::Mul).any(b, 64).useIn(Rax, a).defIn(Rdx, d).defIn(Rax, newInt());
     return;
   }
-  VReg a = extend(arg(i, 0), isSigned, own == 32 ? 64 : 32), b = extend(arg(i, 1), isSigned, own == 32 ? 64 : 32), product = newInt();
+  VReg a = extend(arg(i, 0), isSigned, own == 32 ? 64 : 32), b = extend(arg(i, 1), isSigned, own == 32 ? 64 : 32),
+       product = newInt();
   unsigned bits = own == 32 ? 64 : 32;
   ins(Mnemonic::Imul).tied(product, a, bits).any(b, bits);
   ins(isSigned ? Mnemonic::Sar : Mnemonic::Shr).tied(d, product, bits).imm(own);
@@ -250,14 +253,15 @@ void Selector::checkedMul(const ir::Inst& i) {
   trapIf({Cond::Ne}, ir::TrapKind::Overflow);
 }
 
-// Quotient and remainder in rax and rdx. Zero traps; the smallest value by -1 traps as a quotient and is 0 as a remainder, and must not
-// reach the instruction, which would fault.
+// Quotient and remainder in rax and rdx. Zero traps; the smallest value by -1 traps as a quotient and is 0 as a
+// remainder, and must not reach the instruction, which would fault.
 void Selector::divide(const ir::Inst& i) {
   bool isSigned = i.op == Op::SDivT || i.op == Op::SRemT, remainder = i.op == Op::SRemT || i.op == Op::URemT;
   if (divideByConstant(i, isSigned, remainder)) return;
   unsigned own = ownBits(i.type), bits = workBits(i.type);
   VReg d = result(i);
-  VReg a = own < 32 ? extend(arg(i, 0), isSigned) : reg(arg(i, 0)), b = own < 32 ? extend(arg(i, 1), isSigned) : reg(arg(i, 1));
+  VReg a = own < 32 ? extend(arg(i, 0), isSigned) : reg(arg(i, 0)),
+       b = own < 32 ? extend(arg(i, 1), isSigned) : reg(arg(i, 1));
   int64_t c;
   bool known = isConst(arg(i, 1), c);
   if (!known || c == 0) {
@@ -298,8 +302,8 @@ void Selector::divide(const ir::Inst& i) {
 
 namespace {
 
-// Multiplication by `factor`, taking the upper half and shifting right by `shift`, divides by the constant. Unsigned division may
-// need one bit more than the register has: `add` then stands for the factor's missing top bit.
+// Multiplication by `factor`, taking the upper half and shifting right by `shift`, divides by the constant. Unsigned
+// division may need one bit more than the register has: `add` then stands for the factor's missing top bit.
 struct Magic { uint64_t factor; unsigned shift; bool add; };
 
 using Wide = unsigned __int128;
@@ -317,7 +321,7 @@ Magic unsignedMagic(uint64_t divisor, unsigned bits) {
   }
 }
 
-Magic signedMagic(uint64_t divisor, unsigned bits) {   // of the divisor's magnitude, at least 2; the shift is at least 1
+Magic signedMagic(uint64_t divisor, unsigned bits) {  // of the divisor's magnitude, at least 2; the shift is at least 1
   for (unsigned shift = 1;; ++shift) {
     Wide power = Wide(1) << (bits - 1 + shift);
     Wide factor = power / divisor + 1;
@@ -425,7 +429,8 @@ bool Selector::divideByConstant(const ir::Inst& i, bool isSigned, bool remainder
     return true;
   }
   VReg product = newInt();
-  if (c >= std::numeric_limits<int32_t>::min() && c <= std::numeric_limits<int32_t>::max() && (isSigned || bits == 64 || c > 0)) {
+  if (c >= std::numeric_limits<int32_t>::min() && c <= std::numeric_limits<int32_t>::max() &&
+      (isSigned || bits == 64 || c > 0)) {
     ins(Mnemonic::Imul).def(product, bits).any(quotient, bits).imm(c);
   } else {
     VReg divisor = intConst(isSigned ? c : int64_t(magnitude));

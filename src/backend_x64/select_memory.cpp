@@ -91,7 +91,8 @@ bool Selector::updateInPlace(const ir::Inst& i) {
     if (side == 1 && d->op == Op::ISub) break;
     ValueId loaded = arg(*d, side);
     const ir::Inst* l = defHere(loaded);
-    if (!l || l->op != Op::Load || l->type != i.type || uses[loaded.index] != 1 || epochOf[loaded.index] != epochNow) continue;
+    if (!l || l->op != Op::Load || l->type != i.type || uses[loaded.index] != 1 || epochOf[loaded.index] != epochNow)
+      continue;
     if (l->imm != i.imm || arg(*l, 0) != arg(i, 1)) continue;
     Src other;
     if (isImm32(arg(*d, 1 - side), other.imm)) other.kind = Src::Imm;
@@ -127,7 +128,8 @@ void Selector::store(const ir::Inst& i) {
 
 namespace {
 
-// The pieces that a block is copied in: the widest first, the last one reaching back over its predecessor where that saves pieces.
+// The pieces that a block is copied in: the widest first, the last one reaching back over its predecessor where that
+// saves pieces.
 struct Piece { unsigned at, bytes; };
 
 std::vector<Piece> piecesOf(unsigned bytes, unsigned widest) {
@@ -160,7 +162,8 @@ ir::Type pieceType(unsigned bytes) {
 
 }  // namespace
 
-// The blocks are equal or apart. All pieces of a group are loaded before they are stored, so a piece that reaches back reads old bytes.
+// The blocks are equal or apart. All pieces of a group are loaded before they are stored, so a piece that reaches back
+// reads old bytes.
 void Selector::copyBlock(const ir::Inst& i) {
   unsigned bytes = unsigned(i.imm);
   if (i.imm == 0) return;

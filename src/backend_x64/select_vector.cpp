@@ -1,8 +1,9 @@
 // Selection of vector operations other than float arithmetic.
 //
-// At level 1 everything is VEX-encoded on sixteen registers and a mask is a vector. At level 2 registers 16 to 31 exist only in EVEX
-// encodings, so nothing that is VEX only may be used there; comparisons write a mask register (k1), which the next instruction consumes.
-// Vectors narrower than 16 bytes lie in the low part of a register; what is above them is undefined.
+// At level 1 everything is VEX-encoded on sixteen registers and a mask is a vector. At level 2 registers 16 to 31 exist
+// only in EVEX encodings, so nothing that is VEX only may be used there; comparisons write a mask register (k1), which
+// the next instruction consumes. Vectors narrower than 16 bytes lie in the low part of a register; what is above them
+// is undefined.
 #include "backend_x64/select.h"
 
 namespace mica::x64 {
@@ -15,7 +16,9 @@ namespace {
 
 // An operation for lanes of 1, 2, 4, 8 bytes.
 struct ByLane { Mnemonic b, w, d, q; };
-Mnemonic at(const ByLane& m, unsigned laneBytes) { return laneBytes == 1 ? m.b : laneBytes == 2 ? m.w : laneBytes == 4 ? m.d : m.q; }
+Mnemonic at(const ByLane& m, unsigned laneBytes) {
+  return laneBytes == 1 ? m.b : laneBytes == 2 ? m.w : laneBytes == 4 ? m.d : m.q;
+}
 
 #define BYLANE(name) ByLane{Mnemonic::name##b, Mnemonic::name##w, Mnemonic::name##d, Mnemonic::name##q}
 
@@ -72,9 +75,14 @@ bool Selector::selectVector(const ir::Inst& i) {
     case Op::IMul: vectorMul(i); return true;
     case Op::Shl: case Op::ShrS: case Op::ShrU: vectorShift(i); return true;
     case Op::IMinS: case Op::IMaxS: vectorMinMax(i); return true;
-    case Op::SExt: case Op::ZExt: case Op::Trunc: case Op::SToF: case Op::UToF: case Op::FToSSat: case Op::FExt: case Op::FCut:
-      vectorConvert(i);
-      return true;
+    case Op::SExt:
+    case Op::ZExt:
+    case Op::Trunc:
+    case Op::SToF:
+    case Op::UToF:
+    case Op::FToSSat:
+    case Op::FExt:
+    case Op::FCut: vectorConvert(i); return true;
     default: return false;
   }
 }
@@ -108,8 +116,11 @@ void Selector::vectorConst(const ir::Inst& i) {
   } else if (value == allOf(lane)) {
     onesInto(d, bits);
   } else {
-    Mnemonic m = lane == 1 ? Mnemonic::Vpbroadcastb : lane == 2 ? Mnemonic::Vpbroadcastw : lane == 4 ? Mnemonic::Vbroadcastss
-                 : bits == 128 ? Mnemonic::Vmovddup : Mnemonic::Vbroadcastsd;
+    Mnemonic m = lane == 1     ? Mnemonic::Vpbroadcastb
+                 : lane == 2   ? Mnemonic::Vpbroadcastw
+                 : lane == 4   ? Mnemonic::Vbroadcastss
+                 : bits == 128 ? Mnemonic::Vmovddup
+                               : Mnemonic::Vbroadcastsd;
     ins(m).def(d, bits).mem(constantAddr(value, lane), lane * 8).remat();
   }
 }
@@ -136,7 +147,12 @@ void Selector::vectorMul(const ir::Inst& i) {
   unsigned bits = vbits(i.type), lane = i.type.laneBytes(), bytes = bits / 8;
   VReg a = reg(arg(i, 0)), b = reg(arg(i, 1)), d = result(i);
   if (lane == 2 || lane == 4 || (lane == 8 && level >= 2)) {
-    ins(lane == 2 ? Mnemonic::Vpmullw : lane == 4 ? Mnemonic::Vpmulld : Mnemonic::Vpmullq).def(d, bits).use(a, bits).use(b, bits);
+    ins(lane == 2   ? Mnemonic::Vpmullw
+        : lane == 4 ? Mnemonic::Vpmulld
+                    : Mnemonic::Vpmullq)
+        .def(d, bits)
+        .use(a, bits)
+        .use(b, bits);
     return;
   }
   auto fresh = [&] { return newVec(bytes); };
@@ -144,7 +160,10 @@ void Selector::vectorMul(const ir::Inst& i) {
   if (lane == 1) {                 // even and odd bytes as 16-bit lanes
     VReg even = fresh(), evenLow = fresh(), aHigh = fresh(), bHigh = fresh(), odd = fresh(), oddHigh = fresh();
     ins(Mnemonic::Vpmullw).def(even, bits).use(a, bits).use(b, bits);
-    ins(andM).def(evenLow, bits).use(even, bits).src(level >= 2 ? lanesConst(0x00ff00ff, 4, bits) : lanesConst(0x00ff, 2, bits), bits);
+    ins(andM)
+        .def(evenLow, bits)
+        .use(even, bits)
+        .src(level >= 2 ? lanesConst(0x00ff00ff, 4, bits) : lanesConst(0x00ff, 2, bits), bits);
     ins(Mnemonic::Vpsrlw).def(aHigh, bits).use(a, bits).imm(8);
     ins(Mnemonic::Vpsrlw).def(bHigh, bits).use(b, bits).imm(8);
     ins(Mnemonic::Vpmullw).def(odd, bits).use(aHigh, bits).use(bHigh, bits);
@@ -153,7 +172,8 @@ void Selector::vectorMul(const ir::Inst& i) {
     return;
   }
   // (aHigh * bLow + aLow * bHigh) << 32, plus aLow * bLow
-  VReg aHigh = fresh(), bHigh = fresh(), one = fresh(), two = fresh(), cross = fresh(), crossHigh = fresh(), low = fresh();
+  VReg aHigh = fresh(), bHigh = fresh(), one = fresh(), two = fresh(), cross = fresh(), crossHigh = fresh(),
+       low = fresh();
   ins(Mnemonic::Vpsrlq).def(aHigh, bits).use(a, bits).imm(32);
   ins(Mnemonic::Vpsrlq).def(bHigh, bits).use(b, bits).imm(32);
   ins(Mnemonic::Vpmuludq).def(one, bits).use(aHigh, bits).use(b, bits);
@@ -185,14 +205,18 @@ void Selector::vectorShift(const ir::Inst& i) {
     VReg masked = maskedCount(i), v = reg(arg(i, 0));
     bool wide = lane == 8;
     if (!emulated) {
-      Mnemonic m = i.op == Op::Shl ? (wide ? Mnemonic::Vpsllvq : Mnemonic::Vpsllvd)
-                   : i.op == Op::ShrU ? (wide ? Mnemonic::Vpsrlvq : Mnemonic::Vpsrlvd) : (wide ? Mnemonic::Vpsravq : Mnemonic::Vpsravd);
+      Mnemonic m = i.op == Op::Shl    ? (wide ? Mnemonic::Vpsllvq : Mnemonic::Vpsllvd)
+                   : i.op == Op::ShrU ? (wide ? Mnemonic::Vpsrlvq : Mnemonic::Vpsrlvd)
+                                      : (wide ? Mnemonic::Vpsravq : Mnemonic::Vpsravd);
       ins(m).def(d, bits).use(v, bits).use(masked, bits);
       return;
     }
     // An arithmetic shift from a logical one: the sign bit, where it has come to lie, is flipped and subtracted.
     VReg signs = newVec(bytes), sign = newVec(bytes), shifted = newVec(bytes), flipped = newVec(bytes);
-    ins(bits == 128 ? Mnemonic::Vmovddup : Mnemonic::Vbroadcastsd).def(signs, bits).mem(constantAddr(signBitOf(8), 8), 64).remat();
+    ins(bits == 128 ? Mnemonic::Vmovddup : Mnemonic::Vbroadcastsd)
+        .def(signs, bits)
+        .mem(constantAddr(signBitOf(8), 8), 64)
+        .remat();
     ins(Mnemonic::Vpsrlvq).def(sign, bits).use(signs, bits).use(masked, bits);
     ins(Mnemonic::Vpsrlvq).def(shifted, bits).use(v, bits).use(masked, bits);
     ins(xorM).def(flipped, bits).use(shifted, bits).use(sign, bits);
@@ -204,8 +228,9 @@ void Selector::vectorShift(const ir::Inst& i) {
   if (c == 0) return move(d, v);
   if (!emulated && lane > 1) {
     Mnemonic m = i.op == Op::Shl ? at({Mnemonic::Vpsllw, Mnemonic::Vpsllw, Mnemonic::Vpslld, Mnemonic::Vpsllq}, lane)
-                 : i.op == Op::ShrU ? at({Mnemonic::Vpsrlw, Mnemonic::Vpsrlw, Mnemonic::Vpsrld, Mnemonic::Vpsrlq}, lane)
-                                    : at({Mnemonic::Vpsraw, Mnemonic::Vpsraw, Mnemonic::Vpsrad, Mnemonic::Vpsraq}, lane);
+                 : i.op == Op::ShrU
+                     ? at({Mnemonic::Vpsrlw, Mnemonic::Vpsrlw, Mnemonic::Vpsrld, Mnemonic::Vpsrlq}, lane)
+                     : at({Mnemonic::Vpsraw, Mnemonic::Vpsraw, Mnemonic::Vpsrad, Mnemonic::Vpsraq}, lane);
     ins(m).def(d, bits).use(v, bits).imm(c);
     return;
   }
@@ -270,7 +295,11 @@ void Selector::vectorCompare(const ir::Inst& i) {
   if (i.op == Op::FCmp) {
     Src right = source(arg(i, 1));
     VReg left = reg(arg(i, 0));
-    ins(lane == 8 ? Mnemonic::Vcmppd : Mnemonic::Vcmpps).def(d, bits).use(left, bits).src(right, bits).imm(floatPredicate(i.cond));
+    ins(lane == 8 ? Mnemonic::Vcmppd : Mnemonic::Vcmpps)
+        .def(d, bits)
+        .use(left, bits)
+        .src(right, bits)
+        .imm(floatPredicate(i.cond));
     return;
   }
   // Only equal and signed greater exist: others swap sides, complement, or flip the sign bits first.
@@ -316,10 +345,14 @@ void Selector::vectorSelect(const ir::Inst& i) {
     compareToMask(*c);
   } else {
     VReg mask = reg(m);
-    Mnemonic toMask = lane == 1 ? Mnemonic::Vpmovb2m : lane == 2 ? Mnemonic::Vpmovw2m : lane == 4 ? Mnemonic::Vpmovd2m : Mnemonic::Vpmovq2m;
+    Mnemonic toMask = lane == 1   ? Mnemonic::Vpmovb2m
+                      : lane == 2 ? Mnemonic::Vpmovw2m
+                      : lane == 4 ? Mnemonic::Vpmovd2m
+                                  : Mnemonic::Vpmovq2m;
     ins(toMask).phys(64 + 1, 64).use(mask, bits);
   }
-  if (lane >= 4) ins(lane == 4 ? Mnemonic::Vpblendmd : Mnemonic::Vpblendmq).def(d, bits).use(no, bits).use(yes, bits).mask(1);
+  if (lane >= 4)
+    ins(lane == 4 ? Mnemonic::Vpblendmd : Mnemonic::Vpblendmq).def(d, bits).use(no, bits).use(yes, bits).mask(1);
   else ins(lane == 1 ? Mnemonic::Vmovdqu8 : Mnemonic::Vmovdqu16).tied(d, no, bits).use(yes, bits).mask(1);
 }
 
@@ -327,8 +360,11 @@ void Selector::splat(const ir::Inst& i) {
   unsigned bits = vbits(i.type), lane = i.type.laneBytes();
   ValueId a = arg(i, 0);
   VReg d = result(i);
-  Mnemonic m = lane == 1 ? Mnemonic::Vpbroadcastb : lane == 2 ? Mnemonic::Vpbroadcastw : lane == 4 ? Mnemonic::Vbroadcastss
-               : bits == 128 ? Mnemonic::Vmovddup : Mnemonic::Vbroadcastsd;
+  Mnemonic m = lane == 1     ? Mnemonic::Vpbroadcastb
+               : lane == 2   ? Mnemonic::Vpbroadcastw
+               : lane == 4   ? Mnemonic::Vbroadcastss
+               : bits == 128 ? Mnemonic::Vmovddup
+                             : Mnemonic::Vbroadcastsd;
   int64_t c;
   if (foldableLoad(a, lane)) {
     const ir::Inst* l = defOf(origin(a));
@@ -356,7 +392,8 @@ void Selector::halves(const ir::Inst& i) {
   if (i.op == Op::VHigh) {
     VReg v = reg(arg(i, 0));
     if (bytes == 32) ins(Mnemonic::Vextractf64x4).def(d, 256).use(v, 512).imm(1);
-    else if (bytes == 16) ins(level >= 2 ? Mnemonic::Vextractf32x4 : Mnemonic::Vextractf128).def(d, 128).use(v, 256).imm(1);
+    else if (bytes == 16)
+      ins(level >= 2 ? Mnemonic::Vextractf32x4 : Mnemonic::Vextractf128).def(d, 128).use(v, 256).imm(1);
     else ins(Mnemonic::Vpsrldq).def(d, 128).use(v, 128).imm(bytes);
     return;
   }
@@ -366,13 +403,23 @@ void Selector::halves(const ir::Inst& i) {
   if (classOf(half) == mir::RegClass::Int) {                 // two integers from general registers
     VReg first = newVec();
     ins(h == 8 ? Mnemonic::Vmovq : Mnemonic::Vmovd).def(first, 128).use(low, h == 8 ? 64 : 32);
-    Mnemonic insert = h == 1 ? Mnemonic::Vpinsrb : h == 2 ? Mnemonic::Vpinsrw : h == 4 ? Mnemonic::Vpinsrd : Mnemonic::Vpinsrq;
+    Mnemonic insert = h == 1   ? Mnemonic::Vpinsrb
+                      : h == 2 ? Mnemonic::Vpinsrw
+                      : h == 4 ? Mnemonic::Vpinsrd
+                               : Mnemonic::Vpinsrq;
     ins(insert).def(d, 128).use(first, 128).use(high, h == 8 ? 64 : 32).imm(1);
     return;
   }
   if (h == 32) ins(Mnemonic::Vinsertf64x4).def(d, 512).use(low, 512).use(high, 256).imm(1);
-  else if (h == 16) ins(level >= 2 ? Mnemonic::Vinsertf32x4 : Mnemonic::Vinsertf128).def(d, 256).use(low, 256).use(high, 128).imm(1);
-  else ins(h == 8 ? Mnemonic::Vpunpcklqdq : h == 4 ? Mnemonic::Vpunpckldq : Mnemonic::Vpunpcklwd).def(d, 128).use(low, 128).use(high, 128);
+  else if (h == 16)
+    ins(level >= 2 ? Mnemonic::Vinsertf32x4 : Mnemonic::Vinsertf128).def(d, 256).use(low, 256).use(high, 128).imm(1);
+  else
+    ins(h == 8   ? Mnemonic::Vpunpcklqdq
+        : h == 4 ? Mnemonic::Vpunpckldq
+                 : Mnemonic::Vpunpcklwd)
+        .def(d, 128)
+        .use(low, 128)
+        .use(high, 128);
 }
 
 // The 16 bytes of a vector with the given number, at the bottom of a register.
@@ -401,7 +448,8 @@ void Selector::lane(const ir::Inst& i) {
 }
 
 void Selector::setLane(const ir::Inst& i) {
-  unsigned n = i.type.laneBytes(), chunk = unsigned(i.imm) * n / 16, at = unsigned(i.imm) * n % 16 / n, bytes = i.type.bytes();
+  unsigned n = i.type.laneBytes(), chunk = unsigned(i.imm) * n / 16, at = unsigned(i.imm) * n % 16 / n,
+           bytes = i.type.bytes();
   VReg d = result(i), whole = reg(arg(i, 0)), x = reg(arg(i, 1));
   VReg v = chunkOf(whole, i.type, chunk), changed = bytes > 16 ? newVec() : d;
   if (i.type.isFloat()) {
@@ -417,7 +465,8 @@ void Selector::setLane(const ir::Inst& i) {
   ins(insert).def(d, bytes * 8).use(whole, bytes * 8).use(changed, 128).imm(chunk);
 }
 
-// a0 b0 a1 b1 …: the unpacking instructions do that within each 16 bytes; wider vectors put the pieces in order afterwards.
+// a0 b0 a1 b1 …: the unpacking instructions do that within each 16 bytes; wider vectors put the pieces in order
+// afterwards.
 void Selector::zip(const ir::Inst& i) {
   unsigned n = i.type.laneBytes(), bytes = i.type.bytes();
   bool high = i.op == Op::VZipHigh;
@@ -485,9 +534,11 @@ void Selector::vectorConvert(const ir::Inst& i) {
   switch (i.op) {
     case Op::SExt: case Op::ZExt: {
       bool s = i.op == Op::SExt;
-      Mnemonic op = m == 1 ? (n == 2   ? (s ? Mnemonic::Vpmovsxbw : Mnemonic::Vpmovzxbw)
-                              : n == 4 ? (s ? Mnemonic::Vpmovsxbd : Mnemonic::Vpmovzxbd) : (s ? Mnemonic::Vpmovsxbq : Mnemonic::Vpmovzxbq))
-                    : m == 2 ? (n == 4 ? (s ? Mnemonic::Vpmovsxwd : Mnemonic::Vpmovzxwd) : (s ? Mnemonic::Vpmovsxwq : Mnemonic::Vpmovzxwq))
+      Mnemonic op = m == 1   ? (n == 2   ? (s ? Mnemonic::Vpmovsxbw : Mnemonic::Vpmovzxbw)
+                                : n == 4 ? (s ? Mnemonic::Vpmovsxbd : Mnemonic::Vpmovzxbd)
+                                         : (s ? Mnemonic::Vpmovsxbq : Mnemonic::Vpmovzxbq))
+                    : m == 2 ? (n == 4 ? (s ? Mnemonic::Vpmovsxwd : Mnemonic::Vpmovzxwd)
+                                       : (s ? Mnemonic::Vpmovsxwq : Mnemonic::Vpmovzxwq))
                              : (s ? Mnemonic::Vpmovsxdq : Mnemonic::Vpmovzxdq);
       return one(op, bits, fromBits);
     }
@@ -520,8 +571,8 @@ void Selector::vectorConvert(const ir::Inst& i) {
       .def(d, 128).use(lowPart, 128).use(highPart, 128);
 }
 
-// Floats to 32-bit integers: NaN made 0 first. What is too small becomes the smallest integer by itself; doubles that are too large
-// are capped before, singles (whose 2^31 - 1 is no float) corrected after.
+// Floats to 32-bit integers: NaN made 0 first. What is too small becomes the smallest integer by itself; doubles that
+// are too large are capped before, singles (whose 2^31 - 1 is no float) corrected after.
 void Selector::saturateVector(const ir::Inst& i) {
   ir::Type from = f.typeOf(arg(i, 0));
   bool isDouble = from.kind == TypeKind::F64;
@@ -572,7 +623,12 @@ void Selector::laneByLane(const ir::Inst& i) {
       ins(i.op == Op::ShrS ? Mnemonic::Movsx : Mnemonic::Movzx).def(x, 32).mem(lane(value, k, m), m * 8);
       ins(Mnemonic::Movzx).def(c, 32).mem(lane(count, k, m), m * 8);
       ins(Mnemonic::And).tied(masked, c, 32).imm(m * 8 - 1);
-      ins(i.op == Op::Shl ? Mnemonic::Shlx : i.op == Op::ShrS ? Mnemonic::Sarx : Mnemonic::Shrx).def(shifted, 32).use(x, 32).use(masked, 32);
+      ins(i.op == Op::Shl    ? Mnemonic::Shlx
+          : i.op == Op::ShrS ? Mnemonic::Sarx
+                             : Mnemonic::Shrx)
+          .def(shifted, 32)
+          .use(x, 32)
+          .use(masked, 32);
       storeFrom(shifted, i.type.lane(), lane(out, k, n));
     } else {
       VReg x = newInt(), converted = newFloat(), zero = zeroVec(16);

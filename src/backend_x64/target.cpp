@@ -6,7 +6,9 @@
 namespace mica::x64 {
 
 FlagCond negate(FlagCond c) {
-  Parity p = c.parity == Parity::AndClear ? Parity::OrSet : c.parity == Parity::OrSet ? Parity::AndClear : Parity::Ignored;
+  Parity p = c.parity == Parity::AndClear ? Parity::OrSet
+             : c.parity == Parity::OrSet  ? Parity::AndClear
+                                          : Parity::Ignored;
   return {negate(c.cond), p};
 }
 
@@ -27,7 +29,8 @@ const char* opName(uint16_t op) {
 mir::Target make(unsigned level) {
   mir::Target t;
   t.name = level >= 2 ? "x86-64, level 2" : "x86-64";
-  t.regNames = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"};
+  t.regNames = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+                "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
   static const char* const vectorNames[] = {"v0",  "v1",  "v2",  "v3",  "v4",  "v5",  "v6",  "v7",  "v8",  "v9",  "v10",
                                             "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21",
                                             "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31"};

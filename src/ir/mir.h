@@ -1,10 +1,11 @@
-// Machine IR: a function after selection, in the target's instructions but with virtual registers, and what the register allocator
-// knows of a target.
+// Machine IR: a function after selection, in the target's instructions but with virtual registers, and what the
+// register allocator knows of a target.
 //
-// Virtual registers are in SSA form (one definition each; blocks have parameters, edges carry arguments). An instruction lists its
-// register operands with their constraints; everything else in it (`args`, `mem`, `imm`, …) belongs to the target and says how the
-// operands become an encoded instruction. The allocator reads operands and clobbers, writes `loc` into each operand and inserts
-// the generic instructions Move and Swap, whose operands have locations only.
+// Virtual registers are in SSA form (one definition each; blocks have parameters, edges carry arguments). An
+// instruction lists its register operands with their constraints; everything else in it (`args`, `mem`, `imm`, …)
+// belongs to the target and says how the operands become an encoded instruction. The allocator reads operands and
+// clobbers, writes `loc` into each operand and inserts the generic instructions Move and Swap, whose operands have
+// locations only.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -50,7 +51,7 @@ struct Operand {
   VReg reg;
   bool isDef = false;
   Constraint constraint = Constraint::Reg;
-  bool late = false;        // uses: still read when the first definition is written. Definitions: written before the last use is read
+  bool late = false;        // a use still read after the first definition; a definition written before the last use
   uint8_t fixed = NoReg;    // Fixed: the register
   uint8_t tied = 0;         // Tied: the use's number among the instruction's operands
   Loc loc;                  // the allocator's answer
@@ -68,7 +69,7 @@ enum Generic : uint16_t {
 struct Arg {
   enum Kind : uint8_t { None, Reg, Mem, Imm, Cond, Fixed };
   Kind kind = None;
-  uint8_t operand = 0;      // Reg: number of the register operand; Fixed: the physical register (one that is never allocated)
+  uint8_t operand = 0;      // Reg: number of the register operand; Fixed: a physical register that is never allocated
   uint16_t bits = 0;        // width of the register as the instruction sees it
   uint16_t memBits = 0;     // Reg whose operand may be in a spill slot: what is read there
 };
@@ -92,7 +93,7 @@ struct Inst {
   bool locked = false;
   bool isCall = false;
   bool isTerminator = false;
-  bool remat = false;             // its only operand is one definition: the allocator makes it where it is needed, again and again; leaves flags alone
+  bool remat = false;             // one definition, no uses, flags left alone: made wherever it is needed
   uint16_t operandCount = 0;
   uint32_t firstOperand = 0;      // Function::operands
   RegSet clobbers = 0;
@@ -110,7 +111,7 @@ struct Edge {
 
 struct Block {
   std::vector<VReg> params;
-  std::vector<Loc> paramLocs;     // the allocator's answer: where each parameter is at the block's start (none: never used)
+  std::vector<Loc> paramLocs;     // the allocator's answer: where each parameter is at the start (none: never used)
   std::vector<Inst> insts;        // the last one is the terminator
   std::vector<Edge> succs;
   std::vector<BlockId> preds;     // one entry an edge; filled by the allocator

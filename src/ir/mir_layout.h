@@ -1,5 +1,5 @@
-// The order in which a machine function's blocks are laid out: loops in one piece, a loop's test at its end (so that an iteration has one
-// jump), cold blocks last.
+// The order in which a machine function's blocks are laid out: loops in one piece, a loop's test at its end (so that an
+// iteration has one jump), cold blocks last.
 #pragma once
 #include "ir/mir_liveness.h"
 

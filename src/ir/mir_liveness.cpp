@@ -22,7 +22,8 @@ class Analyser {
     live.everyIteration.assign(f.blocks.size(), true);
     for (BlockId b : live.order) {
       pressureAndCalls(b);
-      if (uint32_t l = live.loopOf[b.index]; l != NoLoop) live.everyIteration[b.index] = inEveryIteration(b, live.loops[l]);
+      if (uint32_t l = live.loopOf[b.index]; l != NoLoop)
+        live.everyIteration[b.index] = inEveryIteration(b, live.loops[l]);
     }
     return std::move(live);
   }
@@ -103,7 +104,8 @@ class Analyser {
     return true;
   }
 
-  // Loops from the inside out: heads are visited in reverse order, so that inner loops exist when an outer one is walked.
+  // Loops from the inside out: heads are visited in reverse order, so that inner loops exist when an outer one is
+  // walked.
   void findLoops() {
     live.loopOf.assign(f.blocks.size(), NoLoop);
     std::vector<uint32_t> work;
@@ -192,7 +194,8 @@ class Analyser {
         while (!work.empty()) {
           uint32_t x = work.back();
           work.pop_back();
-          if (x == 0) internalError("machine IR: v" + std::to_string(v) + " is used where its definition does not reach");
+          if (x == 0)
+            internalError("machine IR: v" + std::to_string(v) + " is used where its definition does not reach");
           for (BlockId p : f.blocks[x].preds) {
             if (p.index == def || mark[p.index] == v) continue;
             mark[p.index] = v;
@@ -261,7 +264,8 @@ class Analyser {
         }
       if (inst.isCall) {
         hasCall = true;
-        // Whatever has been alive since the last marked call and still is lives across this one; older ones are marked already.
+        // Whatever has been alive since the last marked call and still is lives across this one; older ones are marked
+        // already.
         uint32_t kept = lastMarked;
         for (uint32_t j = lastMarked; j < alive.size(); ++j) {
           uint32_t v = alive[j];
@@ -278,7 +282,8 @@ class Analyser {
     for (unsigned c = 0; c < ClassCount; ++c) most[c] = std::max(most[c], count[c]);
     for (uint32_t l = live.loopOf[id.index]; l != NoLoop; l = live.loops[l].parent) {
       live.loops[l].hasCall |= hasCall && inEveryIteration(id, live.loops[l]);
-      for (unsigned c = 0; c < ClassCount; ++c) live.loops[l].pressure[c] = std::max(live.loops[l].pressure[c], most[c]);
+      for (unsigned c = 0; c < ClassCount; ++c)
+        live.loops[l].pressure[c] = std::max(live.loops[l].pressure[c], most[c]);
     }
   }
 };

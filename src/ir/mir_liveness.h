@@ -1,9 +1,10 @@
-// What the register allocator wants to know of a machine function before it starts: block order, loops, which values are live at
-// each block's start and how far away their next use is, register pressure, and which values live across calls.
+// What the register allocator wants to know of a machine function before it starts: block order, loops, which values
+// are live at each block's start and how far away their next use is, register pressure, and which values live across
+// calls.
 //
-// Distances count instructions along the shortest path; leaving a loop adds LoopExit, so that what is needed inside the loop always
-// counts as nearer than what is needed after it. Sets are lists of the values concerned, never bit vectors over all values: the whole
-// takes time in proportion to the function plus the sum of the live lists.
+// Distances count instructions along the shortest path; leaving a loop adds LoopExit, so that what is needed inside the
+// loop always counts as nearer than what is needed after it. Sets are lists of the values concerned, never bit vectors
+// over all values: the whole takes time in proportion to the function plus the sum of the live lists.
 #pragma once
 #include "ir/mir.h"
 

@@ -83,7 +83,8 @@ class Orderer {
       m = writer[placeOf(moves[m].from)];
       if (m == first) break;
     }
-    // The first destination's old value is what the cycle's last move wants. Over a spare register moves are cheaper than exchanges.
+    // The first destination's old value is what the cycle's last move wants. Over a spare register moves are cheaper
+    // than exchanges.
     VReg saved = moves[cycle.back()].value;
     PReg spare = freeReg(info(saved).cls);
     if (swaps && spare == NoReg) {

@@ -1,9 +1,10 @@
 // Several moves that happen at once, put into an order of single moves.
 //
-// Each destination occurs once; sources may repeat. A move whose destination nobody still reads can go at once; what is left over
-// are cycles. A cycle is undone by carrying one value over a spare register; without one, by exchanges among general registers, else
-// over a spare spill slot. A move from slot to slot goes through a spare register, or through a register that is saved in a spare slot meanwhile.
-// Values that are made rather than moved (constants) come last, when their destination is free.
+// Each destination occurs once; sources may repeat. A move whose destination nobody still reads can go at once; what is
+// left over are cycles. A cycle is undone by carrying one value over a spare register; without one, by exchanges among
+// general registers, else over a spare spill slot. A move from slot to slot goes through a spare register, or through a
+// register that is saved in a spare slot meanwhile. Values that are made rather than moved (constants) come last, when
+// their destination is free.
 #pragma once
 #include <functional>
 
@@ -28,7 +29,7 @@ struct MoveStep {
 
 struct MoveContext {
   const Function& function;
-  RegSet freeRegs = 0;                                   // registers of any class that hold nothing before, during and after
+  RegSet freeRegs = 0;  // registers of any class that hold nothing before, during and after
   const Target& target;
   std::function<uint32_t(unsigned size, unsigned which)> spareSlot;   // a slot kept for this purpose; which: 0 or 1
 };

@@ -41,8 +41,8 @@ AllocationStats Allocator::run() {
   return stats;
 }
 
-// Where values would like to be: in the register that an instruction fixes for them, or where a tied result or a block parameter
-// wants to be that they turn into.
+// Where values would like to be: in the register that an instruction fixes for them, or where a tied result or a block
+// parameter wants to be that they turn into.
 void Allocator::prepareHints() {
   for (BlockId id : live.order) {
     const Block& b = f.blocks[id.index];
@@ -65,7 +65,8 @@ void Allocator::prepareHints() {
   }
 }
 
-// Backwards over a block: the next use of each operand's value after its instruction, and (in nextUse) after the block's start.
+// Backwards over a block: the next use of each operand's value after its instruction, and (in nextUse) after the
+// block's start.
 void Allocator::scanBlock(BlockId id) {
   const Block& b = f.blocks[id.index];
   ++stampNow;
@@ -132,7 +133,8 @@ void Allocator::drop(VReg v) {
   PReg r = regOf[v.index];
   former.push_back({v, r});
   PReg before = formerReg(v);
-  if (before != NoReg && nextUse[v.index] != Never && !isRemat(v)) sites.push_back({v, blockNow, uint32_t(out->size()), before});
+  if (before != NoReg && nextUse[v.index] != Never && !isRemat(v))
+    sites.push_back({v, blockNow, uint32_t(out->size()), before});
   occupied &= ~bit(r);
   regOf[v.index] = NoReg;
 }
@@ -182,8 +184,8 @@ PReg Allocator::pick(VReg v, RegSet candidates) const {
   return PReg(std::countr_zero(candidates));
 }
 
-// A register among the candidates for v: a free one, else that of the value needed farthest, if that is farther than `nearer`.
-// Values in `keep` stay.
+// A register among the candidates for v: a free one, else that of the value needed farthest, if that is farther than
+// `nearer`. Values in `keep` stay.
 PReg Allocator::takeFrom(VReg v, RegSet candidates, RegSet keep, uint32_t nearer) {
   if (PReg r = pick(v, candidates & ~occupied & ~keep); r != NoReg) return r;
   PReg best = NoReg;
@@ -259,7 +261,8 @@ void Allocator::vacate(Inst& inst, RegSet fixedUse, RegSet gone) {
     for (unsigned k = 0; k < inst.operandCount; ++k)
       if (!ops[k].isDef && regOf[ops[k].reg.index] != NoReg) keep |= bit(regOf[ops[k].reg.index]);
     RegSet free = allowed & ~occupied;
-    // Moving only to a callee-saved register at calls: anything else is in `gone`. A full house: whoever is needed last gives way.
+    // Moving only to a callee-saved register at calls: anything else is in `gone`. A full house: whoever is needed last
+    // gives way.
     PReg to = free ? pick(w, free) : takeFrom(w, allowed, keep, plainUse ? 0 : nextUse[w.index]);
     if (to == NoReg) {
       drop(w);
@@ -279,12 +282,14 @@ void Allocator::placeUses(Inst& inst, RegSet fixedUse, RegSet gone) {
     if (o.isDef || o.constraint != Constraint::Fixed) continue;
     o.loc = Loc::reg(o.fixed);
     bool first = true;
-    for (unsigned j = 0; j < k; ++j) first &= ops[j].isDef || ops[j].constraint != Constraint::Fixed || ops[j].fixed != o.fixed;
+    for (unsigned j = 0; j < k; ++j)
+      first &= ops[j].isDef || ops[j].constraint != Constraint::Fixed || ops[j].fixed != o.fixed;
     if (first && formerReg(o.reg) != o.fixed) addSource(o.reg, o.fixed);
   }
   RegSet keep = fixedUse;
   for (unsigned k = 0; k < inst.operandCount; ++k)
-    if (!ops[k].isDef && ops[k].constraint != Constraint::Fixed && regOf[ops[k].reg.index] != NoReg) keep |= bit(regOf[ops[k].reg.index]);
+    if (!ops[k].isDef && ops[k].constraint != Constraint::Fixed && regOf[ops[k].reg.index] != NoReg)
+      keep |= bit(regOf[ops[k].reg.index]);
   for (unsigned k = 0; k < inst.operandCount; ++k) {
     Operand& o = ops[k];
     if (o.isDef || o.constraint == Constraint::Fixed) continue;
@@ -320,7 +325,8 @@ void Allocator::placeTied(Inst& inst, RegSet fixedUse, RegSet gone) {
   Operand* ops = f.operandsOf(inst);
   RegSet busy = fixedUse;              // registers that operands have already
   for (unsigned k = 0; k < inst.operandCount; ++k)
-    if (ops[k].loc.isReg() && (!ops[k].isDef || ops[k].constraint != Constraint::Reg)) busy |= bit(PReg(ops[k].loc.index));
+    if (ops[k].loc.isReg() && (!ops[k].isDef || ops[k].constraint != Constraint::Reg))
+      busy |= bit(PReg(ops[k].loc.index));
   for (unsigned k = 0; k < inst.operandCount; ++k) {
     Operand& d = ops[k];
     if (!d.isDef) continue;
@@ -455,7 +461,8 @@ void Allocator::emitPending(RegSet occupiedBefore, const Inst& inst) {
     if (ops[k].loc.isReg()) busy |= bit(PReg(ops[k].loc.index));
   for (const PendingMove& m : pending) busy |= bit(PReg(m.to.index));
   RegSet free = (t.allocatable[0] | t.allocatable[1]) & ~busy & (f.usedRegs | ~t.calleeSaved);
-  // Here slots are only read, and each has one owner: their final numbers may come later. Spare ones are numbered from the top.
+  // Here slots are only read, and each has one owner: their final numbers may come later. Spare ones are numbered from
+  // the top.
   MoveContext context{f, free, t, [this](unsigned size, unsigned which) { return Never - 1 - spareSlot(size, which); }};
   for (const MoveStep& s : orderMoves(pending, context)) appendStep(*out, s, inst.place);
 }

@@ -1,8 +1,8 @@
 // Register allocation: what the registers hold where a block starts.
 //
-// A block with one predecessor goes on with what that left. At a join, what all predecessors have in registers comes first, then what
-// some have. At a loop's head (a predecessor is still to come) the values that the loop uses come first, in order of their next use,
-// then, if the loop leaves room, those that only live through it.
+// A block with one predecessor goes on with what that left. At a join, what all predecessors have in registers comes
+// first, then what some have. At a loop's head (a predecessor is still to come) the values that the loop uses come
+// first, in order of their next use, then, if the loop leaves room, those that only live through it.
 #include <algorithm>
 #include <bit>
 
@@ -68,13 +68,15 @@ void Allocator::limit(BlockId id, std::vector<Candidate>& candidates, RegClass c
   auto isClass = [&](const Candidate& c) { return f.vregs[c.reg.index].cls == cls; };
   uint32_t room = uint32_t(std::popcount(t.allocatable[unsigned(cls)]));
   uint32_t l = live.loopOf[id.index];
-  uint32_t throughRoom = room, keptRoom = room;   // for what only lives through the loop; for what is used in it and not its own
+  uint32_t throughRoom = room,
+           keptRoom = room;  // for what only lives through the loop; for what is used in it and not its own
   if (open) {
     throughRoom = 0;
     if (l != NoLoop && live.loops[l].head == id) {
       const Loop& loop = live.loops[l];
       uint32_t through = 0;
-      for (const LiveIn& x : live.liveIn[id.index]) through += f.vregs[x.reg.index].cls == cls && nextUse[x.reg.index] >= LoopExit;
+      for (const LiveIn& x : live.liveIn[id.index])
+        through += f.vregs[x.reg.index].cls == cls && nextUse[x.reg.index] >= LoopExit;
       uint32_t inner = loop.pressure[unsigned(cls)] - std::min(through, loop.pressure[unsigned(cls)]);
       throughRoom = room > inner ? room - inner : 0;
       if (loop.hasCall) {
@@ -115,7 +117,8 @@ void Allocator::enterBlock(BlockId id) {
   bool callLoop = open && l != NoLoop && live.loops[l].head == id && live.loops[l].hasCall;
   auto suits = [&](const Candidate& c, PReg r) {
     if (occupied & bit(r)) return false;
-    return !(callLoop && live.crossesCall[c.reg.index] && f.vregs[c.reg.index].cls == RegClass::Int && !(t.calleeSaved & bit(r)));
+    return !(callLoop && live.crossesCall[c.reg.index] && f.vregs[c.reg.index].cls == RegClass::Int &&
+             !(t.calleeSaved & bit(r)));
   };
   for (bool params : {false, true})
     for (const Candidate& c : candidates)

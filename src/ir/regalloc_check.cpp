@@ -36,7 +36,8 @@ class Checker {
   std::vector<const Inst*> definedBy;        // of rematerialised registers
 
   bool fail(BlockId b, const Inst* i, const std::string& what) {
-    message = "register allocation is wrong in b" + std::to_string(b.index) + (i ? " at `" + print(after, t, *i) + "`" : "") + ": " + what;
+    message = "register allocation is wrong in b" + std::to_string(b.index) +
+              (i ? " at `" + print(after, t, *i) + "`" : "") + ": " + what;
     return false;
   }
 
@@ -54,7 +55,8 @@ class Checker {
       size_t next = 0;
       for (const Inst& i : b.insts) {
         if (inserted(i)) {
-          if (i.remat && !isCopyOf(i, definedBy[after.operandsOf(i)[0].reg.index])) return fail(BlockId(n), &i, "makes another value");
+          if (i.remat && !isCopyOf(i, definedBy[after.operandsOf(i)[0].reg.index]))
+            return fail(BlockId(n), &i, "makes another value");
           continue;
         }
         if (n >= before.blocks.size()) {
@@ -66,7 +68,8 @@ class Checker {
         if (next == original.size() || original[next].op != i.op || original[next].firstOperand != i.firstOperand)
           return fail(BlockId(n), &i, "not the original's next instruction");
         for (unsigned k = 0; k < i.operandCount; ++k)
-          if (before.operandsOf(original[next])[k].reg != after.operandsOf(i)[k].reg) return fail(BlockId(n), &i, "an operand was renamed");
+          if (before.operandsOf(original[next])[k].reg != after.operandsOf(i)[k].reg)
+            return fail(BlockId(n), &i, "an operand was renamed");
         ++next;
       }
       if (n < before.blocks.size() && !b.insts.empty() && next != before.blocks[n].insts.size())
@@ -76,8 +79,8 @@ class Checker {
   }
 
   static bool isCopyOf(const Inst& a, const Inst* b) {
-    return b && a.op == b->op && a.imm == b->imm && a.extra == b->extra && a.mem.kind == b->mem.kind && a.mem.id == b->mem.id &&
-           a.mem.disp == b->mem.disp && a.mem.bits == b->mem.bits;
+    return b && a.op == b->op && a.imm == b->imm && a.extra == b->extra && a.mem.kind == b->mem.kind &&
+           a.mem.id == b->mem.id && a.mem.disp == b->mem.disp && a.mem.bits == b->mem.bits;
   }
 
   static void meet(State& into, const State& other) {
@@ -85,7 +88,8 @@ class Checker {
       auto o = other.find(it->first);
       Names both;
       if (o != other.end())
-        std::set_intersection(it->second.begin(), it->second.end(), o->second.begin(), o->second.end(), std::back_inserter(both));
+        std::set_intersection(it->second.begin(), it->second.end(), o->second.begin(), o->second.end(),
+                              std::back_inserter(both));
       if (both.empty()) {
         it = into.erase(it);
       } else {
@@ -130,7 +134,8 @@ class Checker {
   // All at once, what held an argument holds the parameter, and the parameters' former values are forgotten.
   bool passParams(BlockId from, const Edge& e, State& state) {
     const Block& to = after.blocks[e.to.index];
-    if (to.params.size() != e.args.size()) return fail(from, nullptr, "an edge passes another number of arguments than the block takes");
+    if (to.params.size() != e.args.size())
+      return fail(from, nullptr, "an edge passes another number of arguments than the block takes");
     if (to.params.empty()) return true;
     std::vector<std::pair<VReg, VReg>> renames;
     for (size_t k = 0; k < e.args.size(); ++k) renames.push_back({e.args[k], to.params[k]});
@@ -141,7 +146,8 @@ class Checker {
       Names now;
       for (VReg v : it->second) {
         if (!std::binary_search(sortedParams.begin(), sortedParams.end(), v)) insertName(now, v);
-        for (auto r = std::lower_bound(renames.begin(), renames.end(), std::pair{v, VReg(0)}); r != renames.end() && r->first == v; ++r)
+        for (auto r = std::lower_bound(renames.begin(), renames.end(), std::pair{v, VReg(0)});
+             r != renames.end() && r->first == v; ++r)
           insertName(now, r->second);
       }
       if (now.empty()) {
@@ -154,7 +160,9 @@ class Checker {
     for (size_t k = 0; k < to.params.size(); ++k) {
       Loc l = to.paramLocs[k];
       if (l.kind != Loc::None && !holds(state, l, to.params[k]))
-        return fail(from, nullptr, "b" + std::to_string(e.to.index) + " expects its parameter v" + std::to_string(to.params[k].index) + " elsewhere");
+        return fail(from, nullptr,
+                    "b" + std::to_string(e.to.index) + " expects its parameter v" + std::to_string(to.params[k].index) +
+                        " elsewhere");
     }
     return true;
   }
@@ -203,11 +211,13 @@ class Checker {
     const VRegInfo& info = after.vregs[ops[0].reg.index];
     for (Loc l : {to, from}) {
       if (l.isSlot() && after.spillSlots[l.index].size < info.size) return fail(id, &i, "the slot is too small");
-      if (l.isReg() && !(t.allocatable[unsigned(info.cls)] & bit(PReg(l.index)))) return fail(id, &i, "a register of another class");
+      if (l.isReg() && !(t.allocatable[unsigned(info.cls)] & bit(PReg(l.index))))
+        return fail(id, &i, "a register of another class");
       if (l.kind == Loc::None) return fail(id, &i, "no location");
     }
     if (i.op == Swap) {
-      if (info.cls != RegClass::Int || !to.isReg() || !from.isReg()) return fail(id, &i, "only general registers are exchanged");
+      if (info.cls != RegClass::Int || !to.isReg() || !from.isReg())
+        return fail(id, &i, "only general registers are exchanged");
       std::swap(state[to], state[from]);
       return true;
     }
@@ -227,21 +237,27 @@ class Checker {
     for (unsigned k = 0; k < i.operandCount; ++k) {
       const Operand& o = ops[k];
       if (o.loc.kind == Loc::None) return fail(id, &i, "an operand has no location");
-      if (o.loc.isSlot() && (o.isDef || o.constraint != Constraint::Any)) return fail(id, &i, "an operand is in memory that must not be");
-      if (o.constraint == Constraint::Fixed && o.loc != Loc::reg(o.fixed)) return fail(id, &i, "a fixed operand is elsewhere");
-      if (o.constraint == Constraint::Tied && o.loc != ops[o.tied].loc) return fail(id, &i, "a tied result is elsewhere than its operand");
+      if (o.loc.isSlot() && (o.isDef || o.constraint != Constraint::Any))
+        return fail(id, &i, "an operand is in memory that must not be");
+      if (o.constraint == Constraint::Fixed && o.loc != Loc::reg(o.fixed))
+        return fail(id, &i, "a fixed operand is elsewhere");
+      if (o.constraint == Constraint::Tied && o.loc != ops[o.tied].loc)
+        return fail(id, &i, "a tied result is elsewhere than its operand");
       if (o.loc.isReg() && o.constraint != Constraint::Fixed &&
           !(t.allocatable[unsigned(after.vregs[o.reg.index].cls)] & bit(PReg(o.loc.index))))
         return fail(id, &i, "a register of another class");
-      if (o.isDef && !(after.usedRegs & bit(PReg(o.loc.index)))) return fail(id, &i, "a written register is not counted as used");
+      if (o.isDef && !(after.usedRegs & bit(PReg(o.loc.index))))
+        return fail(id, &i, "a written register is not counted as used");
       for (unsigned j = 0; j < i.operandCount; ++j) {
         const Operand& p = ops[j];
         if (o.isDef && p.isDef && j != k && o.loc == p.loc) return fail(id, &i, "two results share a location");
         bool overlap = o.isDef && !p.isDef && o.loc == p.loc && (p.late || o.late);
         if (overlap) return fail(id, &i, "a result overwrites an operand that is still read");
       }
-      if (o.isDef && o.constraint != Constraint::Fixed && (i.clobbers & bit(PReg(o.loc.index)))) return fail(id, &i, "a result is destroyed at once");
-      if (!o.isDef && o.late && o.loc.isReg() && (i.clobbers & bit(PReg(o.loc.index)))) return fail(id, &i, "an operand is destroyed too early");
+      if (o.isDef && o.constraint != Constraint::Fixed && (i.clobbers & bit(PReg(o.loc.index))))
+        return fail(id, &i, "a result is destroyed at once");
+      if (!o.isDef && o.late && o.loc.isReg() && (i.clobbers & bit(PReg(o.loc.index))))
+        return fail(id, &i, "an operand is destroyed too early");
     }
     return true;
   }

@@ -42,7 +42,8 @@ void Allocator::collectEdgeMoves() {
       const std::vector<LiveIn>& liveThere = live.liveIn[e.to.index];
       for (const Held& h : exit[id.index]) {
         if (inEntry[h.reg.index] || isRemat(h.reg)) continue;
-        auto l = std::lower_bound(liveThere.begin(), liveThere.end(), h.reg, [](const LiveIn& a, VReg v) { return a.reg < v; });
+        auto l = std::lower_bound(liveThere.begin(), liveThere.end(), h.reg,
+                                  [](const LiveIn& a, VReg v) { return a.reg < v; });
         if (l != liveThere.end() && l->reg == h.reg) edgeSites.push_back({h.reg, uint32_t(edgeMoves.size()), h.at});
       }
       for (const Held& h : entry[e.to.index]) inEntry[h.reg.index] = false;
@@ -70,7 +71,9 @@ void Allocator::placeStores() {
     atSites[s.reg.index] += std::min(frequency(e.from), frequency(f.blocks[e.from.index].succs[e.succ].to));
   }
   storedAtSites.assign(f.vregs.size(), false);
-  auto decide = [&](VReg v, BlockId b) { storedAtSites[v.index] = spilled[v.index] && atSites[v.index] < frequency(b); };
+  auto decide = [&](VReg v, BlockId b) {
+    storedAtSites[v.index] = spilled[v.index] && atSites[v.index] < frequency(b);
+  };
   for (BlockId id : live.order) {
     const Block& b = f.blocks[id.index];
     for (size_t k = 0; k < b.params.size(); ++k)
@@ -82,7 +85,8 @@ void Allocator::placeStores() {
     }
   }
   for (const EdgeSite& s : edgeSites)
-    if (storedAtSites[s.reg.index]) edgeMoves[s.edge].moves.push_back({Loc::reg(s.at), homeSlot(s.reg), s.reg, nullptr});
+    if (storedAtSites[s.reg.index])
+      edgeMoves[s.edge].moves.push_back({Loc::reg(s.at), homeSlot(s.reg), s.reg, nullptr});
 }
 
 // For each spilled value the stretch of the order that covers its life.
@@ -182,7 +186,8 @@ void Allocator::rebuildBlocks() {
     ir::PlaceId firstPlace = b.insts.empty() ? ir::PlaceId() : b.insts[0].place;
     for (size_t k = 0; k < b.params.size(); ++k) {
       b.paramLocs[k] = finalLoc(b.paramLocs[k]);
-      if (b.paramLocs[k].isReg() && spilled[b.params[k].index] && !storedAtSites[b.params[k].index]) store(b.params[k], b.paramLocs[k], firstPlace);
+      if (b.paramLocs[k].isReg() && spilled[b.params[k].index] && !storedAtSites[b.params[k].index])
+        store(b.params[k], b.paramLocs[k], firstPlace);
     }
     size_t nextSite = 0;
     for (uint32_t n = 0; n < output[id.index].size(); ++n) {

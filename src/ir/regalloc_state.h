@@ -1,5 +1,5 @@
-// The allocator's working state, shared by its parts: regalloc.cpp (instructions), regalloc_blocks.cpp (what registers hold at a
-// block's start), regalloc_finish.cpp (edges, spill slots, the final instruction lists).
+// The allocator's working state, shared by its parts: regalloc.cpp (instructions), regalloc_blocks.cpp (what registers
+// hold at a block's start), regalloc_finish.cpp (edges, spill slots, the final instruction lists).
 #pragma once
 #include <deque>
 
@@ -51,7 +51,7 @@ class Allocator {
   std::vector<PendingMove> pending;
   bool beforeInst = false;                 // still choosing what happens before it
   struct Former { VReg reg; PReg at; };
-  std::vector<Former> former;              // where values were before it that it moves, drops or loads; the first entry counts
+  std::vector<Former> former;  // where values were before it that it moves, drops or loads; the first entry counts
 
   RegSet classRegs(VReg v) const { return t.allocatable[unsigned(f.vregs[v.index].cls)]; }
   bool isRemat(VReg v) const { return rematOf[v.index] != Never; }
@@ -70,11 +70,12 @@ class Allocator {
   void emitPending(RegSet occupiedBefore, const Inst&);
   void settle(VReg v, PReg r);             // v is in r from now on
   void drop(VReg v);
-  void addSource(VReg v, PReg to);         // a pending move of v, from wherever it was before the instruction, to a register
+  void addSource(VReg v, PReg to);  // a pending move of v, from wherever it was before the instruction, to a register
   PReg formerReg(VReg v) const;
   PReg hintOf(VReg v, RegSet candidates, int depth = 0) const;
   PReg pick(VReg v, RegSet candidates) const;
-  PReg takeFrom(VReg v, RegSet candidates, RegSet keep, uint32_t nearer);   // a free one, or by dropping what is needed farthest
+  PReg takeFrom(VReg v, RegSet candidates, RegSet keep,
+                uint32_t nearer);  // a free one, or by dropping what is needed farthest
   void appendStep(std::vector<Inst>& to, const MoveStep&, ir::PlaceId);
 
   // regalloc_blocks.cpp
@@ -85,8 +86,8 @@ class Allocator {
   std::vector<uint32_t> votes, votedIn;    // by register: in how many predecessors' registers it is
   std::vector<PReg> vote;
 
-  // Where a value that lives on leaves its register. Its slot must be right from there on: by a store at each such site or by one
-  // behind the definition, whichever is executed more rarely.
+  // Where a value that lives on leaves its register. Its slot must be right from there on: by a store at each such site
+  // or by one behind the definition, whichever is executed more rarely.
   struct Site { VReg reg; BlockId block; uint32_t index; PReg at; };            // in front of output[block][index]
   struct EdgeSite { VReg reg; uint32_t edge; PReg at; };                        // in edgeMoves[edge]
   std::vector<Site> sites;

@@ -45,7 +45,8 @@ Jit::Jit(ir::Module& m, const std::map<std::string, void*>& externals) : module(
   }
   size_t stubs = size = (size + 15) / 16 * 16;     // jumps to externals, which may be farther away than 2 GiB
   size += m.symbols.size() * 16;
-  memory = static_cast<uint8_t*>(mmap(nullptr, size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  memory = static_cast<uint8_t*>(
+      mmap(nullptr, size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   addresses.assign(m.symbols.size(), 0);
   for (uint32_t s = 0; s < m.symbols.size(); ++s) {
     const ir::Symbol& symbol = m.symbols[s];
@@ -53,7 +54,9 @@ Jit::Jit(ir::Module& m, const std::map<std::string, void*>& externals) : module(
     else if (symbol.kind == ir::SymbolKind::Data) addresses[s] = uint64_t(memory + dataOffsets[symbol.index]);
     else {
       auto e = externals.find(symbol.name);
-      uint64_t to = symbol.name == "Trap.Raise" ? uint64_t(&Jit::raise) : e != externals.end() ? uint64_t(e->second) : 0;
+      uint64_t to = symbol.name == "Trap.Raise" ? uint64_t(&Jit::raise)
+                    : e != externals.end()      ? uint64_t(e->second)
+                                                : 0;
       uint8_t* stub = memory + stubs + s * 16;
       const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};    // jmp [rip+0]
       std::memcpy(stub, jump, 6);
@@ -101,8 +104,8 @@ const elf::ObjectFunction* Jit::object(const std::string& name) const {
 int machineLevel() {
   __builtin_cpu_init();
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 0;
-  bool two = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-             __builtin_cpu_supports("avx512vl");
+  bool two = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return two ? 2 : 1;
 }
 

@@ -1,5 +1,5 @@
-// Runs compiled IR in the test's own process: compiles a module's functions, puts code and data into executable memory, resolves their
-// relocations, and calls functions. Traps come back as values.
+// Runs compiled IR in the test's own process: compiles a module's functions, puts code and data into executable memory,
+// resolves their relocations, and calls functions. Traps come back as values.
 #pragma once
 #include <csetjmp>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Compiled IR programs: calls and arguments, frames, control flow, traps with their places, the operations of the system, the quality of
-// selected code, the size of what can be compiled.
+// Compiled IR programs: calls and arguments, frames, control flow, traps with their places, the operations of the
+// system, the quality of selected code, the size of what can be compiled.
 #include <doctest/doctest.h>
 
 #include <sys/mman.h>
@@ -113,15 +113,17 @@ TEST_CASE("x64: none to twenty arguments of each kind and mixed") {
         args += ", %" + v;
         stores += "store " + t + " %" + v + ", %0 + " + std::to_string(1024 + k * 32) + "\n";
       }
-      Program p("func @Callee(%0: ptr" + params + ") -> i64 noinline {\nb0:\n" + stores + "%50 = iconst i64 77\nret %50\n}\n" +
-                "func @Caller(%0: ptr) -> i64 {\nb0:\n" + loads + "%60 = call i64 @Callee(%0" + args + ")\n%61 = call i64 @Callee(%0" + args +
+      Program p("func @Callee(%0: ptr" + params + ") -> i64 noinline {\nb0:\n" + stores +
+                "%50 = iconst i64 77\nret %50\n}\n" + "func @Caller(%0: ptr) -> i64 {\nb0:\n" + loads +
+                "%60 = call i64 @Callee(%0" + args + ")\n%61 = call i64 @Callee(%0" + args +
                 ")\n%62 = iadd i64 %60, %61\nret %62\n}\n");
       alignas(64) uint8_t buffer[2048] = {};
       for (int k = 0; k < 1024; ++k) buffer[k] = uint8_t(k * 7 + 1);
       CHECK(p.get<int64_t(void*)>("Caller")(buffer) == 154);
       for (int k = 0; k < n; ++k) {
         int bytes = kinds == 0 || kinds == 1 ? 8 : std::array<int, 4>{8, 8, 1, 32}[size_t(k * (kinds - 1) % 4)];
-        CHECK_MESSAGE(std::memcmp(buffer + k * 32, buffer + 1024 + k * 32, size_t(bytes)) == 0, kinds << " " << n << " " << k);
+        CHECK_MESSAGE(std::memcmp(buffer + k * 32, buffer + 1024 + k * 32, size_t(bytes)) == 0,
+                      kinds << " " << n << " " << k);
       }
     }
 }
@@ -152,23 +154,30 @@ b0:
   ret %6
 })", {{"HostSum", reinterpret_cast<void*>(&hostSum)}});
   CHECK(p.get<int64_t(int64_t)>("Direct")(100) == hostSum(100, 1, 10, 20, 1, 1, 1, 1, 1));
-  CHECK(p.get<int64_t(void*, int64_t)>("ByPointer")(reinterpret_cast<void*>(&hostSum), 100) == hostSum(100, 1, 10, 20, 1, 1, 1, 1, 1) + 100);
+  CHECK(p.get<int64_t(void*, int64_t)>("ByPointer")(reinterpret_cast<void*>(&hostSum), 100) ==
+        hostSum(100, 1, 10, 20, 1, 1, 1, 1, 1) + 100);
 }
 
 TEST_CASE("x64: forty integers and forty floats live across a call that destroys every register it may") {
   std::string s = "func @Destroy() noinline {\nb0:\nret\n}\nfunc @Keep(%0: ptr) {\nb0:\n";
   for (int k = 0; k < 40; ++k)
-    s += "%" + std::to_string(1 + k) + " = load i64 %0 + " + std::to_string(k * 8) + "\n%" + std::to_string(101 + k) + " = load f64 %0 + " +
-         std::to_string(320 + k * 8) + "\n%" + std::to_string(201 + k) + " = load f32x8 %0 + " + std::to_string(640 + k * 32) + "\n";
+    s += "%" + std::to_string(1 + k) + " = load i64 %0 + " + std::to_string(k * 8) + "\n%" + std::to_string(101 + k) +
+         " = load f64 %0 + " + std::to_string(320 + k * 8) + "\n%" + std::to_string(201 + k) + " = load f32x8 %0 + " +
+         std::to_string(640 + k * 32) + "\n";
   s += "call @Scratch()\n";
   for (int k = 39; k >= 0; --k)
-    s += "store i64 %" + std::to_string(1 + k) + ", %0 + " + std::to_string(4096 + k * 8) + "\nstore f64 %" + std::to_string(101 + k) + ", %0 + " +
-         std::to_string(4096 + 320 + k * 8) + "\nstore f32x8 %" + std::to_string(201 + k) + ", %0 + " + std::to_string(4096 + 640 + k * 32) + "\n";
+    s += "store i64 %" + std::to_string(1 + k) + ", %0 + " + std::to_string(4096 + k * 8) + "\nstore f64 %" +
+         std::to_string(101 + k) + ", %0 + " + std::to_string(4096 + 320 + k * 8) + "\nstore f32x8 %" +
+         std::to_string(201 + k) + ", %0 + " + std::to_string(4096 + 640 + k * 32) + "\n";
   s += "ret\n}\n";
   auto scratch = +[] {
-    __asm__ volatile("xor %%eax, %%eax\n\tmov %%rax, %%rcx\n\tmov %%rax, %%rdx\n\tmov %%rax, %%rsi\n\tmov %%rax, %%rdi\n\tmov %%rax, %%r8\n\t"
-                     "mov %%rax, %%r9\n\tmov %%rax, %%r10\n\tmov %%rax, %%r11\n\tvzeroall"
-                     : : : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory");
+    __asm__ volatile(
+        "xor %%eax, %%eax\n\tmov %%rax, %%rcx\n\tmov %%rax, %%rdx\n\tmov %%rax, %%rsi\n\tmov %%rax, %%rdi\n\tmov "
+        "%%rax, %%r8\n\t"
+        "mov %%rax, %%r9\n\tmov %%rax, %%r10\n\tmov %%rax, %%r11\n\tvzeroall"
+        :
+        :
+        : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory");
   };
   Program p(s, {{"Scratch", reinterpret_cast<void*>(scratch)}});
   alignas(64) static uint8_t buffer[8192];
@@ -196,7 +205,8 @@ TEST_CASE("x64: preserved registers are preserved") {
       "mov %%rbx, %[a]\n\tmov %%r12, %[b]\n\tmov %%r13, %[c]\n\tmov %%r14, %[d]\n\tmov %%r15, %[e]\n\t"
       : [a] "=m"(found[0]), [b] "=m"(found[1]), [c] "=m"(found[2]), [d] "=m"(found[3]), [e] "=m"(found[4])
       : [f] "m"(use)
-      : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3");
+      : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc",
+        "xmm0", "xmm1", "xmm2", "xmm3");
   CHECK(found[0] == 0x1111);
   CHECK(found[1] == 0x2222);
   CHECK(found[2] == 0x3333);
@@ -207,19 +217,29 @@ TEST_CASE("x64: preserved registers are preserved") {
 TEST_CASE("x64: frames of many sizes and alignments, touched at both ends") {
   for (uint32_t size : {8u, 100u, 4080u, 4096u, 5000u, 70000u, 2u << 20})
     for (uint32_t align : {8u, 16u, 32u, 64u}) {
-      Program p("func @Frame(%0: i64, %1: i64, %2: i64, %3: i64, %4: i64, %5: i64, %6: i64, %7: i64) -> i64 {\n  slot s0 size " + std::to_string(size) +
-                " align " + std::to_string(align) + "\n  slot s1 size 16 align 16\nb0:\n%10 = slotaddr s0\nstore i64 %0, %10\nstore i64 %6, %10 + " +
-                std::to_string(size - 8) + "\n%11 = slotaddr s1\nstore i64 %7, %11 + 8\n%12 = bitcast i64 %10\n%13 = iconst i64 " + std::to_string(align - 1) +
-                "\n%14 = and i64 %12, %13\n%15 = call i64 @Deep(%0)\n%16 = load i64 %10\n%17 = load i64 %10 + " + std::to_string(size - 8) +
-                "\n%18 = load i64 %11 + 8\n%19 = iadd i64 %17, %18\n%20 = iadd i64 %19, %15\n%21 = imul i64 %14, %13\n%22 = iadd i64 %20, %21\n" +
-                "ret %22\n}\nfunc @Deep(%0: i64) -> i64 noinline {\n  slot s0 size 64 align 16\nb0:\n%1 = slotaddr s0\nmemzero %1, 64\n%2 = bitcast i64 %1\n" +
-                "%3 = iconst i64 15\n%4 = and i64 %2, %3\nret %4\n}\n");
+      Program p(
+          "func @Frame(%0: i64, %1: i64, %2: i64, %3: i64, %4: i64, %5: i64, %6: i64, %7: i64) -> i64 {\n  slot s0 "
+          "size " +
+          std::to_string(size) + " align " + std::to_string(align) +
+          "\n  slot s1 size 16 align 16\nb0:\n%10 = slotaddr s0\nstore i64 %0, %10\nstore i64 %6, %10 + " +
+          std::to_string(size - 8) +
+          "\n%11 = slotaddr s1\nstore i64 %7, %11 + 8\n%12 = bitcast i64 %10\n%13 = iconst i64 " +
+          std::to_string(align - 1) +
+          "\n%14 = and i64 %12, %13\n%15 = call i64 @Deep(%0)\n%16 = load i64 %10\n%17 = load i64 %10 + " +
+          std::to_string(size - 8) +
+          "\n%18 = load i64 %11 + 8\n%19 = iadd i64 %17, %18\n%20 = iadd i64 %19, %15\n%21 = imul i64 %14, %13\n%22 = "
+          "iadd i64 %20, %21\n" +
+          "ret %22\n}\nfunc @Deep(%0: i64) -> i64 noinline {\n  slot s0 size 64 align 16\nb0:\n%1 = slotaddr "
+          "s0\nmemzero %1, 64\n%2 = bitcast i64 %1\n" +
+          "%3 = iconst i64 15\n%4 = and i64 %2, %3\nret %4\n}\n");
       int64_t want = size == 8 ? 600 + 7000 : 600 + 7000;
-      CHECK(p.get<int64_t(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t)>("Frame")(5, 0, 0, 0, 0, 0, 600, 7000) == want);
+      CHECK(p.get<int64_t(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t)>("Frame")(
+                5, 0, 0, 0, 0, 0, 600, 7000) == want);
     }
   ir::Module m;
   std::string error;
-  REQUIRE(ir::parse("func @Huge() {\n  slot s0 size 4000000000 align 8\nb0:\n%0 = slotaddr s0\ncall @X(%0)\nret\n}\n", m, error));
+  REQUIRE(ir::parse("func @Huge() {\n  slot s0 size 4000000000 align 8\nb0:\n%0 = slotaddr s0\ncall @X(%0)\nret\n}\n",
+                    m, error));
   x64::prepareModule(m);
   elf::ObjectFunction out;
   CHECK(!x64::compileFunction(m, m.functions[0], {}, out, &error));
@@ -228,8 +248,13 @@ TEST_CASE("x64: frames of many sizes and alignments, touched at both ends") {
 
 TEST_CASE("x64: switches: dense, sparse, negative, at both ends, narrow with rubbish above") {
   struct Shape { const char* type; std::vector<int64_t> cases; };
-  std::vector<Shape> shapes = {{"i64", {0, 1, 2, 3, 4, 5}}, {"i64", {-3, -2, -1, 0, 5}}, {"i64", {INT64_MIN, -5, 0, 77, INT64_MAX}},
-                               {"i8", {-128, -127, -126, -125, -124, 127}}, {"i32", {1000000, 5, -1000000}}, {"i64", {42}}, {"i16", {7, 8, 9, 10, 30000}},
+  std::vector<Shape> shapes = {{"i64", {0, 1, 2, 3, 4, 5}},
+                               {"i64", {-3, -2, -1, 0, 5}},
+                               {"i64", {INT64_MIN, -5, 0, 77, INT64_MAX}},
+                               {"i8", {-128, -127, -126, -125, -124, 127}},
+                               {"i32", {1000000, 5, -1000000}},
+                               {"i64", {42}},
+                               {"i16", {7, 8, 9, 10, 30000}},
                                {"i64", {INT64_MAX - 3, INT64_MAX - 2, INT64_MAX - 1, INT64_MAX}}};
   std::vector<int64_t> sparse;
   for (int64_t k = 0; k < 100; ++k) sparse.push_back(k * k * k * 7919 - 1000);
@@ -243,18 +268,24 @@ TEST_CASE("x64: switches: dense, sparse, negative, at both ends, narrow with rub
       v = "%1";
     }
     text += "switch " + type + " " + v + ", b1";
-    for (size_t k = 0; k < s.cases.size(); ++k) text += ", " + std::to_string(s.cases[k]) + ": b" + std::to_string(k + 2);
+    for (size_t k = 0; k < s.cases.size(); ++k)
+      text += ", " + std::to_string(s.cases[k]) + ": b" + std::to_string(k + 2);
     text += "\nb1:\n%9 = iconst i64 -1\nret %9\n";
     for (size_t k = 0; k < s.cases.size(); ++k)
-      text += "b" + std::to_string(k + 2) + ":\n%" + std::to_string(10 + k) + " = iconst i64 " + std::to_string(k) + "\nret %" + std::to_string(10 + k) + "\n";
+      text += "b" + std::to_string(k + 2) + ":\n%" + std::to_string(10 + k) + " = iconst i64 " + std::to_string(k) +
+              "\nret %" + std::to_string(10 + k) + "\n";
     Program p(text + "}\n");
     auto* choose = p.get<int64_t(int64_t)>("Choose");
     for (size_t k = 0; k < s.cases.size(); ++k) {
       CHECK(choose(s.cases[k]) == int64_t(k));
       if (type == "i8") CHECK(choose((s.cases[k] & 0xff) | 0x123456789a00) == int64_t(k));
     }
-    for (int64_t other : {int64_t(6), int64_t(-4), int64_t(43), int64_t(41), int64_t(11), INT64_MIN + 1, INT64_MAX - 4, int64_t(123456789)}) {
-      int64_t want = -1, seen = type == "i8" ? int8_t(other) : type == "i16" ? int16_t(other) : type == "i32" ? int32_t(other) : other;
+    for (int64_t other : {int64_t(6), int64_t(-4), int64_t(43), int64_t(41), int64_t(11), INT64_MIN + 1, INT64_MAX - 4,
+                          int64_t(123456789)}) {
+      int64_t want = -1, seen = type == "i8"    ? int8_t(other)
+                                : type == "i16" ? int16_t(other)
+                                : type == "i32" ? int32_t(other)
+                                                : other;
       for (size_t k = 0; k < s.cases.size(); ++k)
         if (s.cases[k] == seen) want = int64_t(k);
       CHECK(choose(other) == want);
@@ -369,13 +400,16 @@ b0:
   %6 = spawnthread %0, %1, %5, %2, %3, %4
   ret %6
 })");
-  constexpr int64_t Flags = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x40000 | 0x00100000 | 0x00200000;   // VM FS FILES SIGHAND THREAD SYSVSEM SETTID CLEARTID
+  constexpr int64_t Flags = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x40000 | 0x00100000 |
+                            0x00200000;  // VM FS FILES SIGHAND THREAD SYSVSEM SETTID CLEARTID
   constexpr size_t StackBytes = 1 << 16;
-  uint8_t* stack = static_cast<uint8_t*>(mmap(nullptr, StackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  uint8_t* stack =
+      static_cast<uint8_t*>(mmap(nullptr, StackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   volatile int64_t shared[2] = {41, 0};
   volatile int32_t tid = -1;
-  int64_t r = p.get<int64_t(int64_t, int64_t, void*, void*, void*)>("Spawn")(Flags, int64_t(stack + StackBytes), const_cast<int64_t*>(shared),
-                                                                            reinterpret_cast<void*>(0x1234), const_cast<int32_t*>(&tid));
+  int64_t r = p.get<int64_t(int64_t, int64_t, void*, void*, void*)>("Spawn")(
+      Flags, int64_t(stack + StackBytes), const_cast<int64_t*>(shared), reinterpret_cast<void*>(0x1234),
+      const_cast<int32_t*>(&tid));
   REQUIRE(r > 0);
   for (int k = 0; k < 2000 && tid != 0; ++k) usleep(1000);
   CHECK(tid == 0);
@@ -441,8 +475,8 @@ func @Pointer() -> i64 { b0: %0 = symaddr @Second %1 = callind i64 %0() ret %1 }
 
 TEST_CASE("x64: blocks of memory are copied and cleared, to the byte") {
   for (int bytes = 0; bytes < 340; bytes += bytes < 70 ? 1 : 13) {
-    Program p("func @Copy(%0: ptr, %1: ptr) { b0: memcopy %0, %1, " + std::to_string(bytes) + " ret }\nfunc @Zero(%0: ptr) { b0: memzero %0, " +
-              std::to_string(bytes) + " ret }\n");
+    Program p("func @Copy(%0: ptr, %1: ptr) { b0: memcopy %0, %1, " + std::to_string(bytes) +
+              " ret }\nfunc @Zero(%0: ptr) { b0: memzero %0, " + std::to_string(bytes) + " ret }\n");
     uint8_t from[400], to[400], want[400];
     for (int k = 0; k < 400; ++k) from[k] = uint8_t(k * 3 + 1), to[k] = want[k] = 0xee;
     std::memcpy(want + 8, from + 4, size_t(bytes));
@@ -456,28 +490,35 @@ TEST_CASE("x64: blocks of memory are copied and cleared, to the byte") {
 
 TEST_CASE("x64: selection takes addresses, loads, comparisons and constants into instructions") {
   SUBCASE("an indexed load is one operand of the addition") {
-    Program p("func @F(%0: ptr, %1: i64, %2: i64) -> i64 { b0: %3 = iconst i64 3 %4 = shl i64 %1, %3 %5 = padd %0, %4 %6 = load i64 %5 + 16 "
-              "%7 = iadd i64 %6, %2 ret %7 }");
+    Program p(
+        "func @F(%0: ptr, %1: i64, %2: i64) -> i64 { b0: %3 = iconst i64 3 %4 = shl i64 %1, %3 %5 = padd %0, %4 %6 = "
+        "load i64 %5 + 16 "
+        "%7 = iadd i64 %6, %2 ret %7 }");
     std::string s = p.allocated();
     CHECK(contains(s, "*8 + 16]"));
     CHECK(!contains(s, "Shl"));
     CHECK(!contains(s, "Lea"));
   }
   SUBCASE("compare and branch") {
-    Program p("func @F(%0: i64, %1: i64) -> i64 { b0: %2 = icmp slt i64 %0, %1 brif %2, b1, b2 b1: ret %0 b2: ret %1 }");
+    Program p(
+        "func @F(%0: i64, %1: i64) -> i64 { b0: %2 = icmp slt i64 %0, %1 brif %2, b1, b2 b1: ret %0 b2: ret %1 }");
     std::string s = p.allocated();
     CHECK(contains(s, "Cmp"));
     CHECK(!contains(s, "Setcc"));
     CHECK(!contains(s, "Test"));
   }
   SUBCASE("a value updated in memory") {
-    Program p("func @F(%0: ptr) { b0: %1 = load i64 %0 + 8 %2 = iconst i64 1 %3 = iadd i64 %1, %2 store i64 %3, %0 + 8 ret }");
+    Program p(
+        "func @F(%0: ptr) { b0: %1 = load i64 %0 + 8 %2 = iconst i64 1 %3 = iadd i64 %1, %2 store i64 %3, %0 + 8 ret "
+        "}");
     std::string s = p.allocated();
     CHECK(contains(s, "Add"));
     CHECK(!contains(s, "Mov"));
   }
   SUBCASE("a load is not moved over a store") {
-    Program p("func @F(%0: ptr, %1: ptr) -> i64 { b0: %2 = load i64 %0 %3 = iconst i64 9 store i64 %3, %1 %4 = iadd i64 %2, %3 ret %4 }");
+    Program p(
+        "func @F(%0: ptr, %1: ptr) -> i64 { b0: %2 = load i64 %0 %3 = iconst i64 9 store i64 %3, %1 %4 = iadd i64 %2, "
+        "%3 ret %4 }");
     int64_t cell = 1;
     CHECK(p.get<int64_t(void*, void*)>("F")(&cell, &cell) == 10);
   }
@@ -510,7 +551,8 @@ b2:
 }
 
 TEST_CASE("x64: the product's register tile spills nothing in its loop") {
-  for (auto [file, level] : {std::pair{"tests/bench/kernel_ir/gemm_level1.ir", 1}, std::pair{"tests/bench/kernel_ir/gemm_level2.ir", 2}}) {
+  for (auto [file, level] :
+       {std::pair{"tests/bench/kernel_ir/gemm_level1.ir", 1}, std::pair{"tests/bench/kernel_ir/gemm_level2.ir", 2}}) {
     std::ifstream in(file);
     if (!in) continue;                         // the tests run from another folder
     if (level > machineLevel()) continue;
@@ -524,7 +566,10 @@ TEST_CASE("x64: the product's register tile spills nothing in its loop") {
 TEST_CASE("x64: the listing shows instructions, labels, symbols by name and places") {
   ir::Module m;
   std::string error, listing;
-  REQUIRE(ir::parse("func @Twice(%0: i64) -> i64 { b0: %1 = call i64 @Other(%0) !a.mica:3:5 in Twice %2 = iadd i64 %1, %1 !a.mica:4:9 in Twice ret %2 }", m, error));
+  REQUIRE(
+      ir::parse("func @Twice(%0: i64) -> i64 { b0: %1 = call i64 @Other(%0) !a.mica:3:5 in Twice %2 = iadd i64 %1, %1 "
+                "!a.mica:4:9 in Twice ret %2 }",
+                m, error));
   x64::prepareModule(m);
   x64::CompileOptions options;
   options.listing = &listing;

@@ -1,5 +1,6 @@
-// Every operation with every type, compiled and executed, against the reference interpreter: over edge values, with operands that fold
-// into the instruction (loads, constants) and that do not, at each processor level that this machine has.
+// Every operation with every type, compiled and executed, against the reference interpreter: over edge values, with
+// operands that fold into the instruction (loads, constants) and that do not, at each processor level that this machine
+// has.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -26,9 +27,45 @@ std::vector<int64_t> intEdges(unsigned bits) {
 }
 
 std::vector<double> floatEdges() {
-  return {0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 3.25, 1e-3, 1e9, -1e9, 2147483647.0, 2147483648.0, -2147483648.0, -2147483649.0, 4294967295.0,
-          4294967296.0, 9.2e18, 9223372036854775808.0, -9223372036854775808.0, 1.8e19, 18446744073709551616.0, 1e30, -1e30, 127.0, 128.0, -129.0, 255.5, 256.0,
-          -0.75, 65535.0, 65536.0, INFINITY, -INFINITY, NAN, 1e-40, 5e-324, 1.17549435e-38};
+  return {0.0,
+          -0.0,
+          1.0,
+          -1.0,
+          0.5,
+          1.5,
+          2.5,
+          -2.5,
+          3.25,
+          1e-3,
+          1e9,
+          -1e9,
+          2147483647.0,
+          2147483648.0,
+          -2147483648.0,
+          -2147483649.0,
+          4294967295.0,
+          4294967296.0,
+          9.2e18,
+          9223372036854775808.0,
+          -9223372036854775808.0,
+          1.8e19,
+          18446744073709551616.0,
+          1e30,
+          -1e30,
+          127.0,
+          128.0,
+          -129.0,
+          255.5,
+          256.0,
+          -0.75,
+          65535.0,
+          65536.0,
+          INFINITY,
+          -INFINITY,
+          NAN,
+          1e-40,
+          5e-324,
+          1.17549435e-38};
 }
 
 // Writes operand lanes of a type, drawn from its edge values by a counter.
@@ -37,8 +74,18 @@ void fill(uint8_t* at, ir::Type t, uint32_t seed) {
     uint32_t pick = seed * 7919u + k * 104729u;
     pick ^= pick >> 7;
     switch (t.kind) {
-      case ir::TypeKind::F32: { auto e = floatEdges(); float f = float(e[pick % e.size()]); std::memcpy(at + k * 4, &f, 4); break; }
-      case ir::TypeKind::F64: { auto e = floatEdges(); double d = e[pick % e.size()]; std::memcpy(at + k * 8, &d, 8); break; }
+      case ir::TypeKind::F32: {
+        auto e = floatEdges();
+        float f = float(e[pick % e.size()]);
+        std::memcpy(at + k * 4, &f, 4);
+        break;
+      }
+      case ir::TypeKind::F64: {
+        auto e = floatEdges();
+        double d = e[pick % e.size()];
+        std::memcpy(at + k * 8, &d, 8);
+        break;
+      }
       case ir::TypeKind::I1: at[k] = pick & 1; break;
       default: {
         auto e = intEdges(t.laneBytes() * 8);
@@ -84,7 +131,8 @@ std::string replaced(std::string s, const std::string& from, const std::string& 
 std::string functionText(const Case& c, bool folding, int level, const std::string& name) {
   std::string s = "func @" + name + "(%0: ptr)" + (level > 1 ? " level(2)" : "") + " {\nb0:\n";
   for (size_t k = 0; k < c.operands.size(); ++k)
-    s += "%" + std::to_string(k + 1) + " = load " + toString(c.operands[k]) + " %0 + " + std::to_string(k * OperandBytes) + "\n";
+    s += "%" + std::to_string(k + 1) + " = load " + toString(c.operands[k]) + " %0 + " +
+         std::to_string(k * OperandBytes) + "\n";
   size_t base = folding ? 1 : 10;
   if (!folding && !c.operands.empty()) {
     std::string args, params;
@@ -95,13 +143,15 @@ std::string functionText(const Case& c, bool folding, int level, const std::stri
     s += "br b1(" + args + ")\nb1(" + params + "):\n";
   }
   auto named = [&](const std::string& text) {
-    return replaced(replaced(replaced(text, "%a", "%" + std::to_string(base)), "%b", "%" + std::to_string(base + 1)), "%c",
-                    "%" + std::to_string(base + 2));
+    return replaced(replaced(replaced(text, "%a", "%" + std::to_string(base)), "%b", "%" + std::to_string(base + 1)),
+                    "%c", "%" + std::to_string(base + 2));
   };
-  s += named(c.prelude) + "%20 = " + named(c.inst) + "\nstore " + toString(c.result) + " %20, %0 + " + std::to_string(Result) + "\n";
+  s += named(c.prelude) + "%20 = " + named(c.inst) + "\nstore " + toString(c.result) + " %20, %0 + " +
+       std::to_string(Result) + "\n";
   if (!folding)
     for (size_t k = 0; k < c.operands.size(); ++k)
-      s += "store " + toString(c.operands[k]) + " %" + std::to_string(10 + k) + ", %0 + " + std::to_string(256 + k * 64) + "\n";
+      s += "store " + toString(c.operands[k]) + " %" + std::to_string(10 + k) + ", %0 + " +
+           std::to_string(256 + k * 64) + "\n";
   return s + "ret\n}\n";
 }
 
@@ -116,7 +166,9 @@ void check(const std::vector<Case>& cases, int rounds = 60) {
       if (!fits || c.result.bytes() > (level == 1 ? 32u : 64u)) continue;
       for (bool folding : {true, false}) {
         std::string name = "f" + std::to_string(functions.size());
-        REQUIRE_MESSAGE(ir::parse(functionText(c, folding, level, name), m, error), error << "\n" << functionText(c, folding, level, name));
+        REQUIRE_MESSAGE(ir::parse(functionText(c, folding, level, name), m, error),
+                        error << "\n"
+                              << functionText(c, folding, level, name));
         functions.push_back({&c, name});
       }
     }
@@ -131,12 +183,14 @@ void check(const std::vector<Case>& cases, int rounds = 60) {
       const Case& c = *functions[k].first;
       for (int round = 0; round < rounds; ++round) {
         alignas(64) uint8_t native[512] = {}, wanted[512] = {};
-        for (size_t o = 0; o < c.operands.size(); ++o) fill(native + o * OperandBytes, c.operands[o], uint32_t(round * 31 + o * (1 + round / 8)));
+        for (size_t o = 0; o < c.operands.size(); ++o)
+          fill(native + o * OperandBytes, c.operands[o], uint32_t(round * 31 + o * (1 + round / 8)));
         std::memcpy(wanted, native, sizeof native);
         TrapSeen seen;
         bool trapped = jit.traps([&] { jit.function<void(void*)>(functions[k].second)(native); }, seen);
         ir::Outcome outcome = interpreter.call(functions[k].second, {uint64_t(wanted)});
-        std::string what = c.inst + " round " + std::to_string(round) + " level " + std::to_string(level) + (k % 2 ? " registers" : " folding");
+        std::string what = c.inst + " round " + std::to_string(round) + " level " + std::to_string(level) +
+                           (k % 2 ? " registers" : " folding");
         REQUIRE_MESSAGE(outcome.kind != ir::Outcome::Stuck, what << ": " << outcome.message);
         bool wantTrap = outcome.kind == ir::Outcome::Trapped;
         CHECK_MESSAGE(trapped == wantTrap, what);
@@ -183,15 +237,17 @@ TEST_CASE("x64 ops: integers") {
   std::vector<Case> cases;
   for (ir::Type t : ints) {
     std::string n = toString(t);
-    for (const char* op : {"iadd", "isub", "imul", "and", "or", "xor", "shl", "shrs", "shru", "rotl", "mulhis", "mulhiu", "imins", "imaxs", "saddt",
-                           "ssubt", "smult", "uaddt", "usubt", "umult", "sdivt", "udivt", "sremt", "uremt"})
+    for (const char* op :
+         {"iadd",  "isub",  "imul",  "and",   "or",    "xor",   "shl",   "shrs",  "shru",  "rotl",  "mulhis", "mulhiu",
+          "imins", "imaxs", "saddt", "ssubt", "smult", "uaddt", "usubt", "umult", "sdivt", "udivt", "sremt",  "uremt"})
       cases.push_back({std::string(op) + " " + n + " %a, %b", t, {t, t}});
     for (const char* op : {"clz", "ctz", "popcount"}) cases.push_back({std::string(op) + " " + n + " %a", t, {t}});
     for (const char* c : {"eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"})
       cases.push_back({"icmp " + std::string(c) + " " + n + " %a, %b", ir::I1, {t, t}});
     cases.push_back({"select " + n + " %a, %b, %c", t, {ir::I1, t, t}});
   }
-  for (const char* op : {"and", "or", "xor"}) cases.push_back({std::string(op) + " i1 %a, %b", ir::I1, {ir::I1, ir::I1}});
+  for (const char* op : {"and", "or", "xor"})
+    cases.push_back({std::string(op) + " i1 %a, %b", ir::I1, {ir::I1, ir::I1}});
   cases.push_back({"not %a", ir::I1, {ir::I1}});
   cases.push_back({"icmp eq i1 %a, %b", ir::I1, {ir::I1, ir::I1}});
   check(cases, 200);
@@ -201,13 +257,47 @@ TEST_CASE("x64 ops: integers with constants") {
   std::vector<Case> cases;
   for (ir::Type t : ints) {
     std::string n = toString(t);
-    const std::vector<int64_t> constants = {0, 1, -1, 2, 3, 5, 6, 7, 8, 9, 10, 12, 16, 25, 64, 100, 127, -2, -3, -7, -10, -128, 255, 641, 1000, 65535, 65536,
-                                            0x7fffffff, -0x80000000ll, 0x80000000ll, 0xffffffffll, 0x100000000ll, INT64_MAX, INT64_MIN, INT64_MIN + 1,
+    const std::vector<int64_t> constants = {0,
+                                            1,
+                                            -1,
+                                            2,
+                                            3,
+                                            5,
+                                            6,
+                                            7,
+                                            8,
+                                            9,
+                                            10,
+                                            12,
+                                            16,
+                                            25,
+                                            64,
+                                            100,
+                                            127,
+                                            -2,
+                                            -3,
+                                            -7,
+                                            -10,
+                                            -128,
+                                            255,
+                                            641,
+                                            1000,
+                                            65535,
+                                            65536,
+                                            0x7fffffff,
+                                            -0x80000000ll,
+                                            0x80000000ll,
+                                            0xffffffffll,
+                                            0x100000000ll,
+                                            INT64_MAX,
+                                            INT64_MIN,
+                                            INT64_MIN + 1,
                                             0x123456789abcdefll};
     for (int64_t c : constants) {
       if (ir::canonical(t, c) != c) continue;
       std::string prelude = "%30 = iconst " + n + " " + std::to_string(c) + "\n";
-      for (const char* op : {"iadd", "isub", "imul", "and", "or", "xor", "shl", "shrs", "shru", "rotl", "saddt", "ssubt", "smult", "uaddt", "usubt", "umult",
+      for (const char* op : {"iadd",  "isub",  "imul",  "and",   "or",    "xor",   "shl",    "shrs",
+                             "shru",  "rotl",  "saddt", "ssubt", "smult", "uaddt", "usubt",  "umult",
                              "sdivt", "udivt", "sremt", "uremt", "imins", "imaxs", "mulhis", "mulhiu"}) {
         cases.push_back({std::string(op) + " " + n + " %a, %30", t, {t}, prelude});
         cases.push_back({std::string(op) + " " + n + " %30, %a", t, {t}, prelude});
@@ -228,12 +318,14 @@ TEST_CASE("x64 ops: floats") {
     types.push_back(lane);
     for (ir::Type t : types) {
       std::string n = toString(t);
-      for (const char* op : {"fadd", "fsub", "fmul", "fdiv", "fmin", "fmax"}) cases.push_back({std::string(op) + " " + n + " %a, %b", t, {t, t}});
+      for (const char* op : {"fadd", "fsub", "fmul", "fdiv", "fmin", "fmax"})
+        cases.push_back({std::string(op) + " " + n + " %a, %b", t, {t, t}});
       for (const char* op : {"fsqrt", "fneg", "fabs", "ffloor", "fceil", "ftrunc", "fround"})
         cases.push_back({std::string(op) + " " + n + " %a", t, {t}});
       cases.push_back({"fma " + n + " %a, %b, %c", t, {t, t, t}});
       for (const char* c : {"eq", "ne", "lt", "le", "gt", "ge", "nlt", "nle", "ngt", "nge"})
-        cases.push_back({"fcmp " + std::string(c) + " " + n + " %a, %b", t.isVector() ? ir::maskType(t) : ir::I1, {t, t}});
+        cases.push_back(
+            {"fcmp " + std::string(c) + " " + n + " %a, %b", t.isVector() ? ir::maskType(t) : ir::I1, {t, t}});
       if (!t.isVector()) cases.push_back({"select " + n + " %a, %b, %c", t, {ir::I1, t, t}});
     }
   }
@@ -245,14 +337,17 @@ TEST_CASE("x64 ops: conversions") {
   for (ir::Type from : ints) {
     for (ir::Type to : ints) {
       if (to.bytes() > from.bytes())
-        for (const char* op : {"sext", "zext"}) cases.push_back({std::string(op) + " " + toString(to) + " %a", to, {from}});
+        for (const char* op : {"sext", "zext"})
+          cases.push_back({std::string(op) + " " + toString(to) + " %a", to, {from}});
       if (to.bytes() < from.bytes()) cases.push_back({"trunc " + toString(to) + " %a", to, {from}});
     }
     cases.push_back({"zext " + toString(from) + " %a", from, {ir::I1}});
     for (ir::Type to : {ir::F32, ir::F64}) {
       if (from.bytes() >= 4)
-        for (const char* op : {"stof", "utof"}) cases.push_back({std::string(op) + " " + toString(to) + " %a", to, {from}});
-      for (const char* op : {"ftost", "ftout", "ftossat", "ftousat"}) cases.push_back({std::string(op) + " " + toString(from) + " %a", from, {to}});
+        for (const char* op : {"stof", "utof"})
+          cases.push_back({std::string(op) + " " + toString(to) + " %a", to, {from}});
+      for (const char* op : {"ftost", "ftout", "ftossat", "ftousat"})
+        cases.push_back({std::string(op) + " " + toString(from) + " %a", from, {to}});
     }
   }
   cases.push_back({"fext f64 %a", ir::F64, {ir::F32}});
@@ -267,8 +362,10 @@ TEST_CASE("x64 ops: conversions") {
     for (ir::Type from : ints)
       for (ir::Type to : ints) {
         if (to.bytes() > from.bytes() && v(to).bytes() <= 64)
-          for (const char* op : {"sext", "zext"}) cases.push_back({std::string(op) + " " + toString(v(to)) + " %a", v(to), {v(from)}});
-        if (to.bytes() < from.bytes() && v(from).bytes() <= 64) cases.push_back({"trunc " + toString(v(to)) + " %a", v(to), {v(from)}});
+          for (const char* op : {"sext", "zext"})
+            cases.push_back({std::string(op) + " " + toString(v(to)) + " %a", v(to), {v(from)}});
+        if (to.bytes() < from.bytes() && v(from).bytes() <= 64)
+          cases.push_back({"trunc " + toString(v(to)) + " %a", v(to), {v(from)}});
       }
     if (n > 16) continue;
     cases.push_back({"stof " + toString(v(ir::F32)) + " %a", v(ir::F32), {v(ir::I32)}});

@@ -1,5 +1,6 @@
-// Random programs, compiled and executed, against the interpreter: loops with rotating parameters, branches that join, switches, calls with
-// many mixed arguments, many values alive at once. They hold the allocator, its checker, parallel moves and the frame to account.
+// Random programs, compiled and executed, against the interpreter: loops with rotating parameters, branches that join,
+// switches, calls with many mixed arguments, many values alive at once. They hold the allocator, its checker, parallel
+// moves and the frame to account.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -25,8 +26,20 @@ constexpr unsigned BufferBytes = 4096;
 class Generator {
  public:
   Generator(ir::Module& m, uint32_t seed, int processorLevel) : module(m), random(seed), level(processorLevel) {
-    types = {ir::I8, ir::I16, ir::I32, ir::I64, ir::I64, ir::I64, ir::F32, ir::F64, ir::I1, ir::F32.withLanes(8), ir::F32.withLanes(4), ir::I32.withLanes(8),
-             ir::I64.withLanes(4), ir::F64.withLanes(2)};
+    types = {ir::I8,
+             ir::I16,
+             ir::I32,
+             ir::I64,
+             ir::I64,
+             ir::I64,
+             ir::F32,
+             ir::F64,
+             ir::I1,
+             ir::F32.withLanes(8),
+             ir::F32.withLanes(4),
+             ir::I32.withLanes(8),
+             ir::I64.withLanes(4),
+             ir::F64.withLanes(2)};
     if (level > 1) types.push_back(ir::F32.withLanes(16)), types.push_back(ir::I32.withLanes(16));
   }
 
@@ -72,7 +85,8 @@ class Generator {
 
   ValueId constant(Type t) {
     if (t.isFloat()) return b->fconst(t, std::array<double, 7>{0.0, -0.0, 1.0, -1.5, 3.25, 1e10, 0.1}[pick(7)]);
-    return b->iconst(t, std::array<int64_t, 8>{0, 1, -1, 3, 100, 0x12345678, int64_t(random()), int64_t(random()) << 32}[pick(8)]);
+    return b->iconst(
+        t, std::array<int64_t, 8>{0, 1, -1, 3, 100, 0x12345678, int64_t(random()), int64_t(random()) << 32}[pick(8)]);
   }
 
   ValueId valueOf(Type t) {
@@ -95,27 +109,33 @@ class Generator {
     Type t = anyType();
     ValueId r;
     if (t == ir::I1) {
-      r = chance(50) ? condition() : b->binary(std::array<Op, 3>{Op::And, Op::Or, Op::Xor}[pick(3)], valueOf(t), valueOf(t));
+      r = chance(50) ? condition()
+                     : b->binary(std::array<Op, 3>{Op::And, Op::Or, Op::Xor}[pick(3)], valueOf(t), valueOf(t));
     } else if (t.isFloat()) {
       switch (pick(8)) {
         case 0: r = b->fma(valueOf(t), valueOf(t), valueOf(t)); break;
         case 1: r = b->binary(std::array<Op, 2>{Op::FMin, Op::FMax}[pick(2)], valueOf(t), valueOf(t)); break;
-        case 2: r = t.isVector() ? b->splat(t, valueOf(t.lane())) : b->select(condition(), valueOf(t), valueOf(t)); break;
+        case 2:
+          r = t.isVector() ? b->splat(t, valueOf(t.lane())) : b->select(condition(), valueOf(t), valueOf(t));
+          break;
         case 3: r = b->unary(std::array<Op, 3>{Op::FNeg, Op::FAbs, Op::FFloor}[pick(3)], valueOf(t)); break;
         case 4:
-          r = t.isVector() ? b->setLane(valueOf(t), valueOf(t.lane()), pick(t.lanes)) : b->convert(Op::SToF, t, valueOf(ir::I64));
+          r = t.isVector() ? b->setLane(valueOf(t), valueOf(t.lane()), pick(t.lanes))
+                           : b->convert(Op::SToF, t, valueOf(ir::I64));
           break;
         default: r = b->binary(std::array<Op, 3>{Op::FAdd, Op::FSub, Op::FMul}[pick(3)], valueOf(t), valueOf(t));
       }
     } else if (t.isVector()) {
       r = chance(30) ? b->splat(t, valueOf(t.lane()))
-                     : b->binary(std::array<Op, 5>{Op::IAdd, Op::ISub, Op::IMul, Op::Xor, Op::ShrU}[pick(5)], valueOf(t), valueOf(t));
+                     : b->binary(std::array<Op, 5>{Op::IAdd, Op::ISub, Op::IMul, Op::Xor, Op::ShrU}[pick(5)],
+                                 valueOf(t), valueOf(t));
     } else {
       switch (pick(9)) {
         case 0: r = b->select(condition(), valueOf(t), valueOf(t)); break;
         case 1: {
           Type wide = t == ir::I64 ? ir::I32 : ir::I64;
-          r = t == ir::I64 ? b->convert(chance(50) ? Op::SExt : Op::ZExt, t, valueOf(wide)) : b->convert(Op::Trunc, t, valueOf(wide));
+          r = t == ir::I64 ? b->convert(chance(50) ? Op::SExt : Op::ZExt, t, valueOf(wide))
+                           : b->convert(Op::Trunc, t, valueOf(wide));
           break;
         }
         case 2: {     // a division that cannot trap
@@ -124,7 +144,9 @@ class Generator {
           r = b->binary(std::array<Op, 4>{Op::SDivT, Op::UDivT, Op::SRemT, Op::URemT}[pick(4)], valueOf(t), positive);
           break;
         }
-        case 3: r = b->binary(std::array<Op, 4>{Op::Shl, Op::ShrS, Op::ShrU, Op::RotL}[pick(4)], valueOf(t), valueOf(t)); break;
+        case 3:
+          r = b->binary(std::array<Op, 4>{Op::Shl, Op::ShrS, Op::ShrU, Op::RotL}[pick(4)], valueOf(t), valueOf(t));
+          break;
         case 4:
           if (chance(4)) {
             r = b->binary(Op::SAddT, valueOf(t), valueOf(t));
@@ -132,7 +154,9 @@ class Generator {
           }
           [[fallthrough]];
         case 5: r = b->convert(Op::FToSSat, t, valueOf(chance(50) ? ir::F32 : ir::F64)); break;
-        default: r = b->binary(std::array<Op, 6>{Op::IAdd, Op::ISub, Op::IMul, Op::And, Op::Or, Op::Xor}[pick(6)], valueOf(t), valueOf(t));
+        default:
+          r = b->binary(std::array<Op, 6>{Op::IAdd, Op::ISub, Op::IMul, Op::And, Op::Or, Op::Xor}[pick(6)], valueOf(t),
+                        valueOf(t));
       }
     }
     scope.push_back(r);
@@ -319,7 +343,8 @@ TEST_CASE("x64 random programs agree with the interpreter") {
       bool wantTrap = outcome.kind == ir::Outcome::Trapped;
       REQUIRE_MESSAGE(traps == wantTrap, "seed " << seed << " level " << level);
       if (!traps) REQUIRE_MESSAGE(uint64_t(result) == outcome.result[0], "seed " << seed << " level " << level);
-      REQUIRE_MESSAGE(std::memcmp(native, wanted, BufferBytes) == 0, "seed " << seed << " level " << level << ": memory differs");
+      REQUIRE_MESSAGE(std::memcmp(native, wanted, BufferBytes) == 0,
+                      "seed " << seed << " level " << level << ": memory differs");
       ++ran;
       trapped += traps;
     }

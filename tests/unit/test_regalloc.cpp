@@ -22,7 +22,8 @@ void simulate(std::mt19937& random, unsigned registers, unsigned slots, unsigned
   const Target& t = x64::target(1);
   Function f;
   std::vector<VReg> ints, vectors;
-  for (int k = 0; k < 64; ++k) ints.push_back(f.newVReg(RegClass::Int, 8)), vectors.push_back(f.newVReg(RegClass::Vector, k % 2 ? 32 : 8));
+  for (int k = 0; k < 64; ++k)
+    ints.push_back(f.newVReg(RegClass::Int, 8)), vectors.push_back(f.newVReg(RegClass::Vector, k % 2 ? 32 : 8));
   std::map<Loc, int> before;
   std::vector<Loc> intPlaces, vectorPlaces;
   for (unsigned r = 0; r < registers; ++r) {
@@ -48,9 +49,10 @@ void simulate(std::mt19937& random, unsigned registers, unsigned slots, unsigned
       if (l.isReg()) busy |= bit(PReg(l.index));
   }
   std::map<std::pair<unsigned, unsigned>, uint32_t> spares;
-  MoveContext context{f, anyFree ? (t.allocatable[0] | t.allocatable[1]) & ~busy : 0, t, [&](unsigned size, unsigned which) {
-    return spares.try_emplace({size, which}, uint32_t(1000 + spares.size())).first->second;
-  }};
+  MoveContext context{f, anyFree ? (t.allocatable[0] | t.allocatable[1]) & ~busy : 0, t,
+                      [&](unsigned size, unsigned which) {
+                        return spares.try_emplace({size, which}, uint32_t(1000 + spares.size())).first->second;
+                      }};
   std::map<Loc, int> state = before;
   for (const MoveStep& s : orderMoves(pending, context)) {
     if (s.kind == MoveStep::Swap) {
@@ -89,12 +91,13 @@ std::string busyFunction() {
   }
   int lastFloat = 73;
   for (int k = 0; k < 20; ++k, ++number) {
-    s += "%" + std::to_string(number) + " = fadd f64 %" + std::to_string(lastFloat) + ", %" + std::to_string(40 + k) + "\n";
+    s += "%" + std::to_string(number) + " = fadd f64 %" + std::to_string(lastFloat) + ", %" + std::to_string(40 + k) +
+         "\n";
     lastFloat = number;
   }
   s += "%200 = icmp slt i64 %" + std::to_string(last) + ", %72\n";
-  s += "brif %200, b1(%71, %72, %70, %" + std::to_string(lastFloat) + "), b2\nb2:\n%201 = ftossat i64 %73\n%202 = iadd i64 %201, %" +
-       std::to_string(last) + "\nret %202\n}\n";
+  s += "brif %200, b1(%71, %72, %70, %" + std::to_string(lastFloat) +
+       "), b2\nb2:\n%201 = ftossat i64 %73\n%202 = iadd i64 %201, %" + std::to_string(last) + "\nret %202\n}\n";
   return s;
 }
 

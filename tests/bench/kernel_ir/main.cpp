@@ -1,10 +1,12 @@
-// The kernel before the language: a register-tiled float32 product written as IR text goes through selector, allocator, checker and encoder,
-// runs in this process, is compared bit by bit with the product's documented order, and is measured against the processor's peak.
+// The kernel before the language: a register-tiled float32 product written as IR text goes through selector, allocator,
+// checker and encoder, runs in this process, is compared bit by bit with the product's documented order, and is
+// measured against the processor's peak.
 //
 //   kernel_ir FOLDER [SIZE] [--dump]    FOLDER holds gemm_level1.ir and gemm_level2.ir; SIZE is 512 unless given
 //
-// Prints for each processor level the rate, the peak measured in the same run by independent chains of fused multiply-adds, their ratio,
-// and how many instructions of the inner loop touch the stack (none is wanted). Exit status 1 when bits differ or the loop spills.
+// Prints for each processor level the rate, the peak measured in the same run by independent chains of fused
+// multiply-adds, their ratio, and how many instructions of the inner loop touch the stack (none is wanted). Exit status
+// 1 when bits differ or the loop spills.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -35,19 +37,29 @@ using Kernel = void(const float* a, const float* b, float* c, int64_t rowBytes, 
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// Chains of fused multiply-adds in registers: what one core can do at best. The inline assembly keeps the compiler from folding them.
-#define CHAINS(NAME, TARGET, REG)                                                                                                      \
-  __attribute__((target(TARGET), noinline)) void NAME(long rounds) {                                                                  \
-    __asm__ volatile("1:\n\t"                                                                                                         \
-        "vfmadd231ps %%" REG "14, %%" REG "15, %%" REG "0\n\tvfmadd231ps %%" REG "14, %%" REG "15, %%" REG "1\n\t"                    \
-        "vfmadd231ps %%" REG "14, %%" REG "15, %%" REG "2\n\tvfmadd231ps %%" REG "14, %%" REG "15, %%" REG "3\n\t"                    \
-        "vfmadd231ps %%" REG "14, %%" REG "15, %%" REG "4\n\tvfmadd231ps %%" REG "14, %%" REG "15, %%" REG "5\n\t"                    \
-        "vfmadd231ps %%" REG "14, %%" REG "15, %%" REG "6\n\tvfmadd231ps %%" REG "14, %%" REG "15, %%" REG "7\n\t"                    \
-        "vfmadd231ps %%" REG "14, %%" REG "15, %%" REG "8\n\tvfmadd231ps %%" REG "14, %%" REG "15, %%" REG "9\n\t"                    \
-        "vfmadd231ps %%" REG "14, %%" REG "15, %%" REG "10\n\tvfmadd231ps %%" REG "14, %%" REG "15, %%" REG "11\n\t"                  \
-        "dec %0\n\tjnz 1b\n\t"                                                                                                        \
-        : "+r"(rounds) : : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",          \
-          "xmm14", "xmm15", "cc");                                                                                                    \
+// Chains of fused multiply-adds in registers: what one core can do at best. The inline assembly keeps the compiler from
+// folding them.
+#define CHAINS(NAME, TARGET, REG)                                                                                    \
+  __attribute__((target(TARGET), noinline)) void NAME(long rounds) {                                                 \
+    __asm__ volatile(                                                                                                \
+        "1:\n\t"                                                                                                     \
+        "vfmadd231ps %%" REG "14, %%" REG "15, %%" REG "0\n\tvfmadd231ps %%" REG "14, %%" REG "15, %%" REG           \
+        "1\n\t"                                                                                                      \
+        "vfmadd231ps %%" REG "14, %%" REG "15, %%" REG "2\n\tvfmadd231ps %%" REG "14, %%" REG "15, %%" REG           \
+        "3\n\t"                                                                                                      \
+        "vfmadd231ps %%" REG "14, %%" REG "15, %%" REG "4\n\tvfmadd231ps %%" REG "14, %%" REG "15, %%" REG           \
+        "5\n\t"                                                                                                      \
+        "vfmadd231ps %%" REG "14, %%" REG "15, %%" REG "6\n\tvfmadd231ps %%" REG "14, %%" REG "15, %%" REG           \
+        "7\n\t"                                                                                                      \
+        "vfmadd231ps %%" REG "14, %%" REG "15, %%" REG "8\n\tvfmadd231ps %%" REG "14, %%" REG "15, %%" REG           \
+        "9\n\t"                                                                                                      \
+        "vfmadd231ps %%" REG "14, %%" REG "15, %%" REG "10\n\tvfmadd231ps %%" REG "14, %%" REG "15, %%" REG          \
+        "11\n\t"                                                                                                     \
+        "dec %0\n\tjnz 1b\n\t"                                                                                       \
+        : "+r"(rounds)                                                                                               \
+        :                                                                                                            \
+        : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm14", \
+          "xmm15", "cc");                                                                                            \
   }
 CHAINS(chains256, "avx2,fma", "ymm")
 CHAINS(chains512, "avx512f", "zmm")
@@ -88,7 +100,8 @@ void packRows(float* to, const float* a, int n, int first, int rows) {
   for (; r + 2 <= rows; r += 2) {
     const float *p = row(r), *q = row(r + 1);
     for (int k = 0; k < Leaf; k += 4) {
-      __m128 x = _mm_loadu_ps(p + k), y = _mm_loadu_ps(q + k), low = _mm_unpacklo_ps(x, y), high = _mm_unpackhi_ps(x, y);
+      __m128 x = _mm_loadu_ps(p + k), y = _mm_loadu_ps(q + k), low = _mm_unpacklo_ps(x, y),
+             high = _mm_unpackhi_ps(x, y);
       float* out = to + size_t(k) * rows + r;
       _mm_storel_pi(reinterpret_cast<__m64*>(out), low);
       _mm_storeh_pi(reinterpret_cast<__m64*>(out + rows), low);
@@ -98,17 +111,18 @@ void packRows(float* to, const float* a, int n, int first, int rows) {
   }
 }
 
-// C := A B for square matrices of side n, a multiple of the leaf and at most two leaves (the tree of two leaves is one addition). C has room
-// for whole tiles.
-void product(Kernel* kernel, const Tile& t, int n, const float* a, const float* b, float* c, int stride, float* packedA, float* packedB) {
+// C := A B for square matrices of side n, a multiple of the leaf and at most two leaves (the tree of two leaves is one
+// addition). C has room for whole tiles.
+void product(Kernel* kernel, const Tile& t, int n, const float* a, const float* b, float* c, int stride, float* packedA,
+             float* packedB) {
   int rowTiles = (n + t.rows - 1) / t.rows, columnTiles = (n + t.columns - 1) / t.columns;
   for (int leaf = 0; leaf * Leaf < n; ++leaf) {
     for (int tile = 0; tile < rowTiles; ++tile)
       packRows(packedA + size_t(tile) * Leaf * size_t(t.rows), a + size_t(leaf) * Leaf, n, tile * t.rows, t.rows);
     for (int tile = 0; tile < columnTiles; ++tile)
       for (int k = 0; k < Leaf; ++k)
-        std::memcpy(packedB + (size_t(tile) * Leaf + size_t(k)) * size_t(t.columns), b + size_t(leaf * Leaf + k) * n + tile * t.columns,
-                    size_t(t.columns) * 4);
+        std::memcpy(packedB + (size_t(tile) * Leaf + size_t(k)) * size_t(t.columns),
+                    b + size_t(leaf * Leaf + k) * n + tile * t.columns, size_t(t.columns) * 4);
     for (int column = 0; column < columnTiles; ++column)
       for (int row = 0; row < rowTiles; ++row)
         kernel(packedA + size_t(row) * Leaf * size_t(t.rows), packedB + size_t(column) * Leaf * size_t(t.columns),
@@ -121,7 +135,8 @@ float element(const float* a, const float* b, int n, int row, int column) {
   float sums[2];
   for (int leaf = 0; leaf * Leaf < n; ++leaf) {
     float chain = -0.0f;
-    for (int k = 0; k < Leaf; ++k) chain = std::fmaf(a[size_t(row) * n + leaf * Leaf + k], b[size_t(leaf * Leaf + k) * n + column], chain);
+    for (int k = 0; k < Leaf; ++k)
+      chain = std::fmaf(a[size_t(row) * n + leaf * Leaf + k], b[size_t(leaf * Leaf + k) * n + column], chain);
     sums[leaf] = chain;
   }
   return n > Leaf ? sums[0] + sums[1] : sums[0];
@@ -151,7 +166,8 @@ bool measure(const std::string& folder, const Tile& t, int n, bool dump) {
     std::fprintf(stderr, "kernel_ir: %s: %s\n", t.file, file ? error.c_str() : "cannot be read");
     return false;
   }
-  for (const std::string& fault : ir::verify(module)) std::fprintf(stderr, "kernel_ir: %s: %s\n", t.file, fault.c_str());
+  for (const std::string& fault : ir::verify(module))
+    std::fprintf(stderr, "kernel_ir: %s: %s\n", t.file, fault.c_str());
   test::Jit jit(module);
   if (!jit.error.empty()) {
     std::fprintf(stderr, "kernel_ir: %s\n", jit.error.c_str());
@@ -162,8 +178,10 @@ bool measure(const std::string& folder, const Tile& t, int n, bool dump) {
     std::ofstream(std::string(t.name) + ".bin", std::ios::binary) << jit.object(t.name)->code;
   }
   Kernel* kernel = jit.function<Kernel>(t.name);
-  int rows = (n + t.rows - 1) / t.rows * t.rows, columns = (n + t.columns - 1) / t.columns * t.columns, stride = columns;
-  Aligned a(size_t(n) * n), b(size_t(n) * n + 64), c(size_t(rows) * columns), packedA(size_t(rows) * Leaf), packedB(size_t(columns) * Leaf);
+  int rows = (n + t.rows - 1) / t.rows * t.rows, columns = (n + t.columns - 1) / t.columns * t.columns,
+      stride = columns;
+  Aligned a(size_t(n) * n), b(size_t(n) * n + 64), c(size_t(rows) * columns), packedA(size_t(rows) * Leaf),
+      packedB(size_t(columns) * Leaf);
   uint32_t seed = 1;
   for (size_t k = 0; k < size_t(n) * n; ++k) {
     seed = seed * 1664525u + 1013904223u;
@@ -187,8 +205,9 @@ bool measure(const std::string& folder, const Tile& t, int n, bool dump) {
     best = std::max(best, 2.0 * n * n * n / (now() - start) * 1e-9);
   }
   int spills = spillsInLoops(jit.dump);
-  std::printf("%-10s level %d  %4d cubed  %7.1f GFLOP/s  peak %7.1f  ratio %.3f  spills in the loop %d  wrong elements %d\n", t.name, t.level, n, best, peak,
-              best / peak, spills, wrong);
+  std::printf(
+      "%-10s level %d  %4d cubed  %7.1f GFLOP/s  peak %7.1f  ratio %.3f  spills in the loop %d  wrong elements %d\n",
+      t.name, t.level, n, best, peak, best / peak, spills, wrong);
   return wrong == 0 && spills == 0;
 }
 
