@@ -51,7 +51,17 @@ $(OBJ)/%.o: %.cpp
 	@mkdir -p $(dir $@)
 	$(CXX) $(CXXFLAGS) -c -o $@ $<
 
+# The main job: build what is missing, train the GPT, print the loss column, then text.
+TEXT  ?= corpus/text/course.txt
+STEPS ?= 2000
+gpt: $(OBJ)/mica
+	$(OBJ)/mica run --tier release corpus/gpt/gpt.mica --text $(TEXT) --steps $(STEPS) $(OPTIONS)
+
+PREFIX ?= /usr/local
+install: $(OBJ)/mica
+	install -D -m 755 $(OBJ)/mica $(DESTDIR)$(PREFIX)/bin/mica
+
 -include $(OBJECTS:.o=.d) $(UNITOBJ:.o=.d) $(STAGE1:.o=.d) $(STAGE2:.o=.d)
-.PHONY: all unit FORCE
+.PHONY: all unit gpt install FORCE
 
 include tests/Makefile.inc
