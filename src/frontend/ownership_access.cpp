@@ -1,5 +1,6 @@
 // Places and borrows: which path an expression names, who else holds it, and whether it may change.
 #include <algorithm>
+#include <utility>
 
 #include "frontend/ownership_check.h"
 
@@ -92,12 +93,16 @@ Path Check::place(ExprId id, bool needRoot) {
       if (needRoot) needWhole(e.local, id);
       return Path{e.local, {}};
     case ExprKind::Field: {
+      Path p = base();
+      if (kindOf(e.children[0]) == Kind::Box) p = with(p, partStep());
       Step s;
       s.index = e.index;
-      return with(base(), s);
+      return with(p, s);
     }
     case ExprKind::Element: {
       Path p = base();
+      size_t mark = borrows.size();
+      inUse(p, e.children[0]);
       Step s;
       s.form = Step::Form::Element;
       for (size_t k = 1; k < e.children.size(); k++) {
@@ -107,10 +112,13 @@ Path Check::place(ExprId id, bool needRoot) {
         a.high = linearSum(a.low, linearConstant(1), 1);
         s.axes.push_back(a);
       }
+      borrows.resize(mark);
       return with(p, s);
     }
     case ExprKind::MapElement: {
       Path p = base();
+      size_t mark = borrows.size();
+      inUse(p, e.children[0]);
       Step s;
       s.form = Step::Form::Key;
       const Expr& k = expr(e.children[1]);
@@ -123,10 +131,13 @@ Path Check::place(ExprId id, bool needRoot) {
         value(e.children[2], Use::Take);
         join(flow, before);
       }
+      borrows.resize(mark);
       return with(p, s);
     }
     case ExprKind::Slice: {
       Path p = base();
+      size_t mark = borrows.size();
+      inUse(p, e.children[0]);
       Step s;
       s.form = Step::Form::Slice;
       for (const Subscript& x : e.subscripts) {
@@ -134,6 +145,7 @@ Path Check::place(ExprId id, bool needRoot) {
         if (x.high) value(x.high, Use::Read);
         s.axes.push_back(axisOf(x));
       }
+      borrows.resize(mark);
       return with(p, s);
     }
     case ExprKind::Call: case ExprKind::Builtin: {
@@ -147,6 +159,30 @@ Path Check::place(ExprId id, bool needRoot) {
     }
     default: value(id, Use::Read); return {};
   }
+}
+
+// The path of a place that is evaluated later, without any effect.
+Path Check::pathOnly(ExprId id) {
+  id = through(id);
+  if (!id || !isPlace(id)) return {};
+  Flow now = flow;
+  const Stmt* outer = std::exchange(assignment, nullptr);
+  flow.live = false;
+  Path p = place(id, false);
+  flow = std::move(now);
+  assignment = outer;
+  return p;
+}
+
+// An element, entry or slice is known by its address while the rest of the statement is evaluated: nothing may free what it lies in.
+void Check::inUse(const Path& p, ExprId at) {
+  bool behind = std::any_of(p.steps.begin(), p.steps.end(), [](const Step& s) { return s.form != Step::Form::Field; });
+  if (!p || !behind) return;
+  Borrow b;
+  b.holder = Borrow::Holder::Statement;
+  b.path = p;
+  b.place = shortSource(through(at));
+  borrow(b);
 }
 
 // The variable that a path lies in, behind all names.
@@ -213,13 +249,15 @@ void Check::conflict(const Borrow& b, const Path& p, Access how, Meet m, ExprId 
       return report(b.place, "the `each` of line " + line + " walks it", "");
     case Borrow::Holder::Closure:
       return report(subject(at), "the closure " + name + (b.change ? " changes " : " borrows ") + "`" + b.place + "`", name + " was named at line " + line + " and lasts until its block ends");
+    case Borrow::Holder::Statement:
+      return report(subject(at), "this statement uses `" + b.place + "`", "give the value that changes it a name first, in a line before");
     case Borrow::Holder::Name: break;
   }
   std::string lasts = name + " was named at line " + line + " and lasts until its block ends";
   std::string what = subject(at);
   if (b.change) {
     std::string note = lasts;
-    bool same = m == Meet::Same && p.steps.size() >= b.path.steps.size();
+    bool same = m == Meet::Same && !b.answered && p.steps.size() >= b.path.steps.size();
     if (same && how == Access::Change && assignment && assignment->value) note = "write `" + throughName(b, assignment->target, assignment->value) + "`";
     else if (same && how == Access::Read) note += "; read `" + throughName(b, at, at) + "`";
     return report(what, name + " names it for changing", note);
@@ -268,6 +306,7 @@ Borrow Check::nameBorrow(LocalId l, const Path& p, ExprId at, bool change, std::
   while ((expr(place).kind == ExprKind::Call || expr(place).kind == ExprKind::Builtin) && !expr(place).children.empty() && expr(place).children[0]) {
     place = through(expr(place).children[0]);
     b.place = shortSource(place);
+    b.answered = true;
   }
   b.line = local(l).place.line;
   b.help = std::move(help);

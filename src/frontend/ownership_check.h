@@ -41,13 +41,14 @@ struct Flow {
 };
 
 struct Borrow {
-  enum class Holder : uint8_t { Name, Loop, Each, Closure } holder = Holder::Name;
+  enum class Holder : uint8_t { Name, Loop, Each, Closure, Statement /* in use while the rest of its statement is evaluated */ } holder = Holder::Name;
   Path path;
   bool change = false;
   std::string name;                // of the holder
   std::string place;               // the source of the borrowed place
   uint32_t line = 0;
   std::string help;                // how to do without, for Name
+  bool answered = false;           // by a function: the name is not for the whole of `place`
 };
 
 enum class Access : uint8_t { Read, Change, Move };
@@ -131,6 +132,8 @@ class Check {
   Path change(ExprId target);
   void borrow(Borrow b) { if (b.path) borrows.push_back(std::move(b)); }
   Borrow nameBorrow(LocalId, const Path&, ExprId place, bool change, std::string help) const;
+  void inUse(const Path&, ExprId at);
+  Path pathOnly(ExprId);
   void captured(const Path&, Access, ExprId at);
   void conflict(const Borrow&, const Path&, Access, Meet, ExprId at);
   bool subjectCovers(ExprId at, const Borrow&) const;

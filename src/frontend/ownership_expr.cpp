@@ -10,11 +10,17 @@ namespace mica::ownership {
 // ---- values ----
 
 void Check::values(const std::vector<ExprId>& list, Use use, ExprId whole) {
+  size_t mark = borrows.size();
   for (ExprId c : list) {
     if (!c) continue;
-    if (use == Use::Read) value(c, use);
-    else taken(c, use, whole, siteOf(whole, c));
+    if (use != Use::Read) {
+      taken(c, use, whole, siteOf(whole, c));
+      continue;
+    }
+    value(c, use);
+    if (c != list.back() && isPlace(c) && !copying(typeOf(c))) inUse(pathOnly(c), c);
   }
+  borrows.resize(mark);
 }
 
 // A value goes to a new owner.
@@ -195,6 +201,7 @@ Site Check::siteOf(ExprId whole, ExprId part) const {
     case ExprKind::MakeArray: s.to = "an array"; break;
     case ExprKind::MakeMap: s.to = "a map"; break;
     case ExprKind::MakeSet: s.to = "a set"; break;
+    case ExprKind::If: s.to = "the value of this `if`"; break;
     default: s.to = "another value";
   }
   ExprId inner = through(part);
@@ -234,6 +241,7 @@ Path Check::call(ExprId id, size_t first) {
   const Expr& e = expr(id);
   std::vector<Argument> args;
   Path answered;
+  size_t mark = borrows.size();
   const Signature* signature = e.kind == ExprKind::Vocabulary && e.row ? &signatureOf(e.row) : nullptr;
   for (size_t k = first; k < e.children.size(); k++) {
     Mode mode = k < e.modes.size() ? e.modes[k] : Mode::Read;
@@ -241,7 +249,9 @@ Path Check::call(ExprId id, size_t first) {
     size_t before = args.size();
     argument(e.children[k], mode, id, args);
     if (k == first && args.size() == before + 1) answered = args[before].path;
+    if (k + 1 < e.children.size()) for (size_t a = before; a < args.size(); a++) if (!args[a].moves && !args[a].closure) inUse(args[a].path, args[a].expr);
   }
+  borrows.resize(mark);
   for (const Argument& a : args) if (!a.closure) needWhole(a.path.root, a.expr);
   bool apart = overlaps(args, id);
   for (const Argument& a : args) {

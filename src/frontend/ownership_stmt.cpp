@@ -20,7 +20,10 @@ void Check::statement(const Stmt& s) {
     case StmtKind::Update: {
       assignment = &s;
       ExprId target = s.target;
+      size_t mark = borrows.size();
+      inUse(pathOnly(target), target);
       value(s.value, Use::Read);
+      borrows.resize(mark);
       Path p = change(target);
       if (p) {
         access(p, Access::Change, target);
@@ -205,6 +208,8 @@ void Check::assign(const Stmt& s) {
   ExprId inner = through(s.value);
   // Into an element or slice of a tensor goes a copy of the numbers.
   bool copiesNumbers = target.kind == ExprKind::Slice;
+  size_t mark = borrows.size();
+  inUse(pathOnly(s.target), s.target);
   if (copiesNumbers) {
     value(s.value, Use::Read);
   } else {
@@ -213,6 +218,7 @@ void Check::assign(const Stmt& s) {
     site.rewrite = shortSource(s.target) + " := " + copied(inner);
     taken(s.value, Use::Store, inner, site);
   }
+  borrows.resize(mark);
   store(s.target);
   assignment = nullptr;
 }
