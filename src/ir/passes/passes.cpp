@@ -21,6 +21,7 @@ constexpr PassRow rows[] = {
     {"cfg", [](Module&, Function& f, Options) { simplifyCfg(f); }, nullptr, "blocks are merged, jumps threaded, needless parameters dropped"},
     {"gvn", [](Module& m, Function& f, Options) { numberValues(m, f); }, nullptr, "equal computations, checks and loads are done once; stores feed loads"},
     {"inline", nullptr, [](Module& m, Options) { inlineCalls(m); }, "small callees replace their calls, callees first"},
+    {"unreached", nullptr, [](Module& m, Options o) { dropUnreached(m, o); }, "functions that nothing leads to are dropped"},
     {"rotate", [](Module&, Function& f, Options) { rotateLoops(f); }, nullptr, "loops test at their end, behind one test before them"},
     {"licm", [](Module& m, Function& f, Options) { hoistInvariants(m, f); }, nullptr, "what does not change in a loop is computed before it"},
     {"checks", [](Module&, Function& f, Options) { removeChecks(f); }, nullptr, "checks of bounds and overflow that cannot fail are dropped"},
@@ -59,9 +60,9 @@ const PassRow* findPass(std::string_view name) {
 }
 
 std::vector<std::string> passesFor(Tier tier) {
-  if (tier == Tier::Debug) return {"mem2reg", "dce", "simdwidth", "tidy"};
+  if (tier == Tier::Debug) return {"unreached", "mem2reg", "dce", "simdwidth", "tidy"};
   return {"sroa", "mem2reg", "fold", "cfg", "dce",              // small bodies before inlining
-          "inline", "sroa", "mem2reg", "fold", "cfg", "gvn",    // what inlining has brought together
+          "inline", "unreached", "sroa", "mem2reg", "fold", "cfg", "gvn",   // what inlining has brought together
           "checks", "fold", "cfg", "rotate", "cfg", "licm", "gvn", "checks", "licm",
           "strength", "fold", "dse", "dce", "cfg", "simdwidth", "dce", "tidy"};
 }

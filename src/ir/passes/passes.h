@@ -2,6 +2,7 @@
 // nothing of flags, dumps or the order it runs in. All keep the verifier's rules, keep results exact (floats too), and keep traps
 // precise: a check may be merged into an equal earlier one, and never fires before an effect that stood before it.
 #pragma once
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ struct PassOptions {
   bool verifyEach = false;                  // verify after every pass; a breach is an internal error naming pass and function
   std::string dumpAfter;                    // print the module to standard error after this pass ("*": after each)
   bool timing = false;                      // print each pass's time to standard error
+  std::function<bool(const Module&, const Function&)> keep;   // unreached: the functions wanted from outside; unset: all
 };
 
 struct PassRow {
@@ -43,6 +45,7 @@ void removeDeadCode(Function&);             // dce
 void simplifyCfg(Function&);                // cfg
 void numberValues(Module&, Function&);      // gvn
 void inlineCalls(Module&);                  // inline
+void dropUnreached(Module&, const PassOptions&);  // unreached
 void rotateLoops(Function&);                // rotate
 void hoistInvariants(Module&, Function&);   // licm
 void removeChecks(Function&);               // checks
