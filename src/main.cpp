@@ -18,6 +18,7 @@
 #include "ir/interp.h"
 #include "ir/passes/ir_test.h"
 #include "ir/text.h"
+#include "tools/vocabulary_page.h"
 #include "tools/explain.h"
 #include "tools/fmt.h"
 
@@ -244,6 +245,8 @@ int buildRuntimeCommand(const std::vector<std::string>& words) {
   return 0;
 }
 
+int vocabularyCommand(const std::vector<std::string>&) { std::fputs(vocabularyPage().c_str(), stdout); return 0; }
+
 int irTestCommand(const std::vector<std::string>& words) {
   bool update = !words.empty() && words[0] == "--update";
   if (words.size() != (update ? 2u : 1u)) return usageError("ir-test takes one file");
@@ -257,7 +260,7 @@ struct Command { const char* name; int (*run)(const std::vector<std::string>&); 
 constexpr Command commands[] = {
     {"run", runCommand},         {"build", buildCommand}, {"check", checkCommandLine},          {"test", testCommand},
     {"explain", explainCommand}, {"fmt", formatCommand}, {"help", helpCommand},   {"version", versionCommand},          {"--help", helpCommand},
-    {"--version", versionCommand}, {"ir-test", irTestCommand}, {"build-runtime", buildRuntimeCommand},
+    {"--version", versionCommand}, {"ir-test", irTestCommand}, {"vocabulary", vocabularyCommand}, {"build-runtime", buildRuntimeCommand},
 };
 
 }  // namespace
