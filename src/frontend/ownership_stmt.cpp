@@ -144,7 +144,9 @@ void Check::declare(const Stmt& s) {
     return;
   }
   auto needsOwn = [&](ExprId at) {
-    if (auto* m = error(s.value, "`var` needs a value of its own and `" + shortSource(at) + "` belongs to `" + ownerOf(at) + "`")) {
+    bool part = expr(at).kind != ExprKind::Local;
+    std::string owner = part ? "belongs to `" + ownerOf(at) + "`" : local(expr(at).local).form == Local::Form::Parameter ? "belongs to the caller" : "names a place";
+    if (auto* m = error(s.value, "`var` needs a value of its own and `" + shortSource(at) + "` " + owner)) {
       m->note("write `var " + x.name + " := " + copied(at) + "`, or `let " + x.name + " := " + shortSource(at) + "` to read it in place");
     }
   };

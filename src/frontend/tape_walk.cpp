@@ -55,8 +55,11 @@ std::string Walk::rewritten(ExprId whole, ExprId part, const std::string& by) co
   return text.size() > 70 || text.find('\n') != std::string::npos ? by : text;
 }
 
+// What the checker or ownership refused already is left alone.
 Diagnostic* Walk::error(ExprId at, const std::string& text) {
-  if (quiet || !flow.live || !rules.reported.insert({instance.decl.index, at.index}).second) return nullptr;
+  if (quiet || !flow.live) return nullptr;
+  for (const Diagnostic& d : rules.diagnostics.all()) if (d.span.place == span(at).place) return nullptr;
+  if (!rules.reported.insert({instance.decl.index, at.index}).second) return nullptr;
   return &rules.diagnostics.error(span(at), text);
 }
 
