@@ -8,7 +8,6 @@ namespace mica::lower {
 namespace {
 
 bool isSignedKind(Kind k) { return k >= Kind::Int8 && k <= Kind::Int64; }
-bool isIntKind(Kind k) { return k >= Kind::Int8 && k <= Kind::UInt64; }
 bool isFloatKind(Kind k) { return k == Kind::Float32 || k == Kind::Float64; }
 
 }  // namespace
