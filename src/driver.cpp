@@ -54,8 +54,17 @@ void verifyModule(const ir::Module& module, const char* after) {
   if (!faults.empty()) internalError(std::string("broken IR after ") + after + ": " + faults[0]);
 }
 
-void optimise(ir::Module& module, const BuildOptions& o) {
+// A program is compiled as a whole: what nothing leads to goes, but for its own functions (which `explain` shows) and what the
+// runtime and the linker call by name. The library keeps everything.
+bool wantedInProgram(const ir::Module& module, const ir::Function& f) {
+  const std::string& name = module.nameOf(f.symbol);
+  bool library = !f.place || module.places[f.place.index].file.starts_with("library/");
+  return !library || name == "Trap.Raise" || name.starts_with("mica.");
+}
+
+void optimise(ir::Module& module, const BuildOptions& o, bool program) {
   ir::PassOptions p;
+  if (program) p.keep = wantedInProgram;
   p.verifyEach = o.verify;
   p.timing = o.timing;
   ir::runPasses(module, ir::passesFor(o.tier == TierName::Debug ? ir::Tier::Debug : ir::Tier::Optimised), p);
@@ -134,7 +143,7 @@ bool Compilation::lowerToIr() {
 }
 
 void Compilation::runPasses() {
-  optimise(state->module, state->options);
+  optimise(state->module, state->options, true);
   state->lap("passes");
 }
 
@@ -182,7 +191,7 @@ bool buildRuntime(const BuildOptions& options, std::string& bytes, std::string& 
   messages = context.diagnostics.print(context.sources);
   if (!good) return false;
   if (options.verify) verifyModule(module, "lowering");
-  optimise(module, options);
+  optimise(module, options, false);
   elf::Object object;
   std::string error;
   if (!toObject(module, options, nullptr, object, error)) internalError(error);
