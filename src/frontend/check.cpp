@@ -69,7 +69,10 @@ void Checker::run() {
   }
   drainSignatures();
   for (uint32_t i = 0; i < program.decls.size(); i++) {
-    if (!program.decls[i].system || infos[i].module == 0) checkRecursion(DeclId{i});
+    if (!program.decls[i].system || infos[i].module == 0) {
+      checkRecursion(DeclId{i});
+      checkGrowth(DeclId{i});
+    }
   }
   NameId mainName = context.names.find("Main");
   const Symbol* main = mainName ? find(0, mainName) : nullptr;
@@ -85,6 +88,7 @@ void Checker::run() {
   for (uint32_t i = 0; i < program.decls.size(); i++) {
     if (!program.decls[i].system || infos[i].module == 0) ensureBody(DeclId{i});
   }
+  checkInstances();
 }
 
 bool Checker::kindOfResult(const Decl& d) const { return d.result && types.get(d.result).kind != Kind::Unit && types.get(d.result).kind != Kind::Error && types.get(d.result).kind != Kind::Never; }

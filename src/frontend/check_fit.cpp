@@ -67,7 +67,12 @@ ExprId BodyChecker::make(ExprKind kind, TypeId type, const ast::Expr* at) {
     e.length = at->length;
     if (auto* b = ast::tryAs<ast::BinaryExpr>(at)) e.place = b->opPlace;
   }
-  if (kind == ExprKind::Error) body.whole = false;
+  if (kind == ExprKind::Error) {
+    body.whole = false;
+    if (!frames.empty()) {   // what was refused might have failed: no arm is called superfluous
+      for (AttemptFrame& a : frame().attempts) a.used.assign(a.used.size(), true);
+    }
+  }
   body.exprs.push_back(std::move(e));
   return ExprId{uint32_t(body.exprs.size() - 1)};
 }

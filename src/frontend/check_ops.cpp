@@ -189,6 +189,12 @@ ExprId BodyChecker::binary(const ast::BinaryExpr* e, TypeId hint) {
         if (isShift(b->op)) expects = intType();
         else if (!scalarLeft && !isElementwise(b->op) && !comparison) expects = {};
         else if (k == Kind::Pointer) expects = {};
+        if (auto* list = ast::tryAs<ast::ListExpr>(b->right); list && k == Kind::Tensor && isTensorOp(b->op)) {
+          // A literal beside a tensor is one too; its own form says its shape.
+          size_t rank = 1;
+          for (auto* inner = list; !inner->elements.empty() && (inner = ast::tryAs<ast::ListExpr>(inner->elements[0])); rank++) {}
+          expects = types.tensor(types.unmarked(typ(typeOf(*current)).element), std::vector<ExtentId>(rank, types.open()));
+        }
         right = expr(b->right, expects);
       }
       current = combine(b, *current, right);

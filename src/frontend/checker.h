@@ -127,6 +127,10 @@ class Checker {
   ConstValue parseSet(const std::string& text, const ast::ConstDecl*);
   ConstValue evaluateBinary(const ast::BinaryExpr*, ConstValue, ConstValue, bool report);
   void drainSignatures();
+  void checkInstances();
+  void checkGrowth(DeclId);
+  uint32_t depthOf(TypeId);
+  std::vector<uint32_t> depths;               // of types, how deep they nest; 0: not worked out
   bool kindOfResult(const Decl&) const;
 };
 

@@ -1,0 +1,102 @@
+// Generic functions that call themselves with ever larger types would be compiled without end. Here the instances that the program's own
+// bodies ask for are followed, types alone, and a call that goes too deep is refused.
+#include <map>
+#include <set>
+
+#include "frontend/checker.h"
+
+namespace mica {
+
+namespace {
+
+constexpr uint32_t DeepestType = 40, MostInstances = 20000;
+
+}  // namespace
+
+uint32_t Checker::depthOf(TypeId t) {
+  if (!t) return 0;
+  if (t.index < depths.size() && depths[t.index]) return depths[t.index];
+  const Type& type = types.get(t);
+  uint32_t deepest = std::max(depthOf(type.element), std::max(depthOf(type.key), depthOf(type.result)));
+  for (TypeId a : type.args) deepest = std::max(deepest, depthOf(a));
+  if (depths.size() <= t.index) depths.resize(t.index + 1, 0);
+  return depths[t.index] = deepest + 1;
+}
+
+// A generic type whose values hold values of ever larger instances of it.
+void Checker::checkGrowth(DeclId id) {
+  const Decl& d = program.get(id);
+  if ((d.kind != DeclKind::Record && d.kind != DeclKind::Choice) || d.typeParams.empty()) return;
+  Type self;
+  self.kind = d.kind == DeclKind::Choice ? mica::Kind::Choice : mica::Kind::Record;
+  self.decl = id;
+  for (uint32_t i = 0; i < d.typeParams.size(); i++) {
+    Type p;
+    p.kind = mica::Kind::Parameter;
+    p.decl = id;
+    p.index = i;
+    self.args.push_back(types.intern(p));
+  }
+  for (uint32_t i = 0; i < d.extentParams.size(); i++) self.extents.push_back(types.name(id, i, d.extentParams[i]));
+  std::set<TypeId> seen;
+  std::vector<TypeId> work{types.intern(self)};
+  while (!work.empty()) {
+    TypeId next = work.back();
+    work.pop_back();
+    if (!next || !seen.insert(next).second) continue;
+    if (depthOf(next) > DeepestType || seen.size() > MostInstances) {
+      context.diagnostics.error(Span{d.place, uint32_t(d.name.size())}, "`" + d.name + "` would hold larger and larger types without end")
+        .note("give `" + d.name + "` inside itself its own names: `" + show(program, types.intern(self)) + "`");
+      return;
+    }
+    const Type t = types.get(next);
+    work.insert(work.end(), {t.element, t.key});
+    work.insert(work.end(), t.args.begin(), t.args.end());
+    if (t.kind != mica::Kind::Record && t.kind != mica::Kind::Choice) continue;
+    ensureSignature(t.decl);
+    const Decl& inner = program.get(t.decl);
+    for (const FieldDecl& f : inner.fields) work.push_back(types.substitute(f.type, t.decl, t.args, t.extents));
+    for (const CaseDecl& c : inner.cases) {
+      for (const FieldDecl& f : c.fields) work.push_back(types.substitute(f.type, t.decl, t.args, t.extents));
+    }
+  }
+}
+
+void Checker::checkInstances() {
+  using Instance = std::pair<DeclId, std::vector<TypeId>>;
+  std::set<Instance> seen;
+  std::vector<Instance> work;
+  for (uint32_t i = 0; i < program.decls.size(); i++) {
+    const Decl& d = program.decls[i];
+    if (d.body && d.typeParams.empty() && (d.kind == DeclKind::Function || d.kind == DeclKind::Test)) work.push_back({DeclId{i}, {}});
+  }
+  while (!work.empty()) {
+    Instance next = std::move(work.back());
+    work.pop_back();
+    if (!seen.insert(next).second) continue;
+    Decl& d = program.get(next.first);
+    for (Expr& e : d.body->exprs) {
+      if (e.typeArgs.empty() || (e.kind != ExprKind::Call && e.kind != ExprKind::Function) || !program.get(e.callee).body) continue;
+      std::vector<TypeId> args;
+      bool tooDeep = seen.size() > MostInstances, broken = false;
+      for (TypeId t : e.typeArgs) {
+        args.push_back(types.substitute(t, next.first, next.second, {}));
+        tooDeep = tooDeep || depthOf(args.back()) > DeepestType;
+        broken = broken || types.hasError(args.back());
+      }
+      if (broken) continue;
+      if (!tooDeep) {
+        work.push_back({e.callee, std::move(args)});
+        continue;
+      }
+      const std::string& name = program.get(e.callee).name;
+      context.diagnostics.error(Span{e.start, e.length}, "`" + name + "` would be compiled for types without end")
+        .note("this call is made with `" + show(program, e.typeArgs[0]) + "`, which grows with each call");
+      e.kind = ExprKind::Error;   // nobody behind the checker follows it
+      e.type = types.scalar(mica::Kind::Error);
+      d.body->whole = false;
+    }
+  }
+}
+
+}  // namespace mica
