@@ -135,7 +135,7 @@ bool isHashable(const Program& p, TypeId t) {
 bool isPrintable(const Program& p, TypeId t) {
   return all(p, t, [&](const Type& x) {
     switch (x.kind) {
-      case Kind::Function: case Kind::Stream: case Kind::Handle: case Kind::Never: case Kind::Unit: return 0;
+      case Kind::Function: case Kind::Stream: case Kind::Handle: case Kind::Never: case Kind::Unit: case Kind::Pointer: case Kind::Simd: return 0;
       case Kind::Error: case Kind::AnyFailure: case Kind::Failure: return 1;
       case Kind::Parameter: return constrained(p, x, Constraint::Printable) ? 1 : 0;
       default: return -1;
