@@ -177,6 +177,9 @@ Path Check::pathOnly(ExprId id) {
 // An element, entry or slice is known by its address while the rest of the statement is evaluated: nothing may free what it lies in.
 void Check::inUse(const Path& p, ExprId at) {
   bool behind = std::any_of(p.steps.begin(), p.steps.end(), [](const Step& s) { return s.form != Step::Form::Field; });
+  // What a function answers may lie anywhere in its first argument.
+  for (ExprId id = through(at); expr(id).kind != ExprKind::Local && !expr(id).children.empty() && expr(id).children[0]; id = through(expr(id).children[0]))
+    behind = behind || expr(id).kind == ExprKind::Call || expr(id).kind == ExprKind::Builtin;
   if (!p || !behind) return;
   Borrow b;
   b.holder = Borrow::Holder::Statement;
