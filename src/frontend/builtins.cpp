@@ -20,7 +20,7 @@ const Known table[] = {
   {"Values", Builtin::Values}, {"Zeros", Builtin::Zeros}, {"Ones", Builtin::Ones}, {"ZerosLike", Builtin::ZerosLike},
   {"Reshape", Builtin::Reshape}, {"Concat", Builtin::Concat}, {"Repeat", Builtin::Repeat}, {"ToDevice", Builtin::ToDevice},
   {"ToHost", Builtin::ToHost}, {"Beside", Builtin::Beside}, {"SaveCheckpoint", Builtin::SaveCheckpoint}, {"LoadCheckpoint", Builtin::LoadCheckpoint},
-  {"ClipByNorm", Builtin::ClipByNorm}, {"CheckGradient", Builtin::CheckGradient}, {"Min", Builtin::Min}, {"Max", Builtin::Max}, {"Abs", Builtin::Abs},
+  {"ClipByNorm", Builtin::ClipByNorm}, {"Accumulate", Builtin::Accumulate}, {"CheckGradient", Builtin::CheckGradient}, {"Min", Builtin::Min}, {"Max", Builtin::Max}, {"Abs", Builtin::Abs},
   {"Share", Builtin::Share}, {"Stream", Builtin::StreamMake}, {"Send", Builtin::Send}, {"Receive", Builtin::Receive}, {"Close", Builtin::Close},
 };
 
@@ -586,6 +586,25 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
       if (k != Kind::Tensor && k != Kind::Record && !isFloat(k)) return refuse(0, "a tensor or a record", x);
       if (k == Kind::Record && !recordWalks(typeOf(x), a[0]->value, name)) return errorExpr(e);
       return isError(limit) ? errorExpr(e) : makeBuiltin(b, scalar(Kind::Float64), {x, limit}, {Mode::Inout, Mode::Read}, e);
+    }
+    case Builtin::Accumulate: {
+      if (!take(e, a, {"sums", "part", "index"}, 1)) return errorExpr(e);
+      ExprId sums = inoutArg(*a[0], name, "sums");
+      TypeId element = !isError(sums) && kindOf(sums) == Kind::List ? typ(typeOf(sums)).element : TypeId{};
+      bool record = element && kindOf(element) == Kind::Record;
+      if (!record && !(element && kindOf(element) == Kind::Tensor && isFloat(kindOf(types.unmarked(typ(element).element))))) {
+        if (a[1]) value(1);
+        return refuse(0, "a list of records or of tensors", sums);
+      }
+      if (record && !recordWalks(element, a[0]->value, name)) return errorExpr(e);
+      if (!a[1] && !a[2]) return makeBuiltin(b, unit(), {sums}, {Mode::Inout}, e);
+      if (!a[1] || !a[2]) {
+        error(e, "`Accumulate` takes a part together with its number").note("write `Accumulate(inout sums, part, index: i)`; without both it joins what is left");
+        return errorExpr(e);
+      }
+      ExprId part = exprAs(a[1]->value, element, "a part of " + quote(a[0]->value)), index = exprAs(a[2]->value, intType(), "the index");
+      if (isError(part) || isError(index)) return errorExpr(e);
+      return makeBuiltin(b, unit(), {sums, part, index}, {Mode::Inout, Mode::Move, Mode::Read}, e);
     }
     case Builtin::SaveCheckpoint: {
       if (!take(e, a, {"path", "record"}, 2)) return errorExpr(e);

@@ -453,7 +453,9 @@ void Walk::callBuiltin(ExprId id) {
   switch (e.builtin) {
     case Builtin::Append: case Builtin::AppendAll: case Builtin::Add: case Builtin::Replace: put(child(1)); break;
     case Builtin::Insert: put(child(2)); break;
-    case Builtin::Sort: case Builtin::ClipByNorm: if (child(0)) changesInPlace(child(0), e.builtin == Builtin::Sort ? "Sort" : "ClipByNorm"); break;
+    case Builtin::Sort: case Builtin::ClipByNorm: case Builtin::Accumulate:
+      if (child(0)) changesInPlace(child(0), e.builtin == Builtin::Sort ? "Sort" : e.builtin == Builtin::ClipByNorm ? "ClipByNorm" : "Accumulate");
+      break;
     default: break;
   }
 }

@@ -249,6 +249,8 @@ class FunctionLowering {
   void carryEntry(ValueId newAddress, ValueId oldAddress, TypeId);
   void checkChange(ValueId structAddress);     // a tensor is about to change in place
   bool inWindow() const { return windows > 0 || instance.window; }
+  void accumulate(const Expr&);
+  void joinLastTwo(ValueId list, TypeId element);
   void clipByNorm(const Expr&, ValueId dest);
   void saveCheckpoint(const Expr&);
   void loadCheckpoint(ExprId, const Expr&, ValueId dest);

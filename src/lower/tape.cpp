@@ -286,10 +286,66 @@ void FunctionLowering::modelBuiltinInto(ExprId id, ValueId dest) {
       return;
     }
     case Builtin::ClipByNorm: return clipByNorm(e, dest);
+    case Builtin::Accumulate: return accumulate(e);
     case Builtin::SaveCheckpoint: return saveCheckpoint(e);
     case Builtin::LoadCheckpoint: return loadCheckpoint(id, e, dest ? dest : slotFor(t));
     default: internalError("the built-in number " + std::to_string(int(e.builtin)) + " has no lowering");
   }
+}
+
+// The last two sums become one: to the left one's leaves those of the right one are added.
+void FunctionLowering::joinLastTwo(ValueId list, TypeId element) {
+  ValueId size = b().i64(l.sizeOf(element)), data = b().load(ir::Ptr, list), length = b().load(ir::I64, list, sequence::Length);
+  ValueId last = b().isub(length, b().i64(1));
+  ValueId right = b().padd(data, b().imul(last, size)), left = b().padd(data, b().imul(b().isub(length, b().i64(2)), size));
+  auto add = [&](const std::vector<ValueId>& a, TypeId leaf, const Path&) {
+    const Type lt = l.get(leaf);
+    bool tensor = lt.kind == Kind::Tensor;
+    ValueId count = tensor ? countOf(a[0], leaf) : b().i64(1);
+    if (tensor) {
+      ValueId other = countOf(a[1], leaf);
+      trapIf(b().icmp(Cond::Ne, count, other), ir::TrapKind::Shape, {count, other, b().i64(-1)});
+    }
+    callRuntime("Elementwise", "AddInto", ir::Void, {tensor ? b().load(ir::Ptr, a[0]) : a[0], tensor ? b().load(ir::Ptr, a[1]) : a[1], count},
+                {types.unmarked(tensor ? lt.element : leaf)});
+  };
+  if (l.get(element).kind == Kind::Tensor) add({left, right}, element, {});
+  else walk({left, right}, element, add, nullptr, {});
+  ValueId gone = slotFor(element);
+  callRuntime("Lists", "RemoveInto", ir::Void, {list, last, gone}, {element});
+  drop(gone, element);
+}
+
+// Part number i joins the sums before it as the sum's tree does: as a binary counter, each zero bit at the end of i + 1 joins two sums of equal
+// length. Without a part, what is left is joined from the right.
+void FunctionLowering::accumulate(const Expr& e) {
+  TypeId element = l.get(typeOf(e.children[0])).element;
+  ValueId list = place(e.children[0], true).address;
+  ValueId counter = slotBytes(8);
+  bool part = e.children.size() > 1;
+  if (part) {
+    ValueId value = slotFor(element);
+    into(e.children[1], value);
+    b().store(b().iadd(scalar(e.children[2]), b().i64(1)), counter);
+    at(e.place);
+    callRuntime("Lists", "AppendFrom", ir::Void, {list, value}, {element});
+  }
+  BlockId head = b().createBlock(), more = b().createBlock(), join = b().createBlock(), done = b().createBlock();
+  b().br(head);
+  b().setBlock(head);
+  b().brIf(b().icmp(Cond::Sge, b().load(ir::I64, list, sequence::Length), b().i64(2)), more, done);
+  b().setBlock(more);
+  if (part) {
+    ValueId n = b().load(ir::I64, counter);
+    b().store(b().binary(Op::ShrS, n, b().i64(1)), counter);
+    b().brIf(b().icmp(Cond::Eq, b().binary(Op::And, n, b().i64(1)), b().i64(0)), join, done);
+  } else {
+    b().br(join);
+  }
+  b().setBlock(join);
+  joinLastTwo(list, element);
+  b().br(head);
+  b().setBlock(done);
 }
 
 // The global norm over all leaves in field order, on the sum's tree; then every leaf is scaled. A norm that is not finite changes nothing.
