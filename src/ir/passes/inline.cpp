@@ -1,9 +1,9 @@
 // inline: replaces calls by the callee's body, callees first, so that what has been made small by inlining into it is what callers see.
 //
 // A callee is taken when it is marked `inline` or small; never when it is marked `noinline` or `cold`, calls itself, needs a higher
-// processor level, or depends on its own frame. Where a constant argument decides a branch of the callee, only the side that is taken counts and is
-// copied: one function with a case for each operation then costs no more than the operation. The places of the copied instructions remember the call (PlaceInfo::inlinedAt), so that
-// traps still show the whole chain. A call in a block that certainly ends in a trap is not worth its copy.
+// processor level, or depends on its own frame. Where a constant argument decides a branch of the callee, only the side that is taken
+// counts and is copied: one function with a case for each operation then costs no more than the operation. The places of the copied
+// instructions remember the call (PlaceInfo::inlinedAt), so that traps still show the whole chain. A call in a block that certainly ends in a trap is not worth its copy.
 #include <algorithm>
 #include <unordered_map>
 
@@ -235,6 +235,7 @@ class Inliner {
       for (ValueId v : values) copied.push_back(copyOf(v));
       return copied;
     };
+    PlaceId lastInner, lastPlace;                // neighbours often share their place
     for (uint32_t b = 0; b < callee.blocks.size(); ++b) {
       BlockId copy(firstBlock + b);
       if (!plan.live[b]) {                       // never reached: tidied away with the function
@@ -249,7 +250,9 @@ class Inliner {
         }
       for (InstId id : callee.blocks[b].insts) {
         Inst i = callee.insts[id.index];
-        PlaceId place = placeAt(call.place, i.place);
+        if (i.place != lastInner || !lastPlace) lastPlace = placeAt(call.place, i.place);
+        lastInner = i.place;
+        PlaceId place = lastPlace;
         if (i.op == Op::BrIf && plan.taken[b] >= 0) {
           i.op = Op::Br;
           i.argCount = 0;
