@@ -235,7 +235,6 @@ class Inliner {
       for (ValueId v : values) copied.push_back(copyOf(v));
       return copied;
     };
-    PlaceId lastInner, lastPlace;                // neighbours often share their place
     for (uint32_t b = 0; b < callee.blocks.size(); ++b) {
       BlockId copy(firstBlock + b);
       if (!plan.live[b]) {                       // never reached: tidied away with the function
@@ -250,9 +249,7 @@ class Inliner {
         }
       for (InstId id : callee.blocks[b].insts) {
         Inst i = callee.insts[id.index];
-        if (i.place != lastInner || !lastPlace) lastPlace = placeAt(call.place, i.place);
-        lastInner = i.place;
-        PlaceId place = lastPlace;
+        PlaceId place = placeAt(call.place, i.place);
         if (i.op == Op::BrIf && plan.taken[b] >= 0) {
           i.op = Op::Br;
           i.argCount = 0;
