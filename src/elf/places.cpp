@@ -124,29 +124,76 @@ void collectPlaces(Context& ctx) {
   }
 }
 
-void makePlaceTable(Context& ctx) {
-  if (!ctx.byName.contains("mica.places")) return;
-  std::string entries, places, strings;
-  uint32_t entryCount = 0, before = NoPlace;
-  for (const TextLine& line : ctx.callLines) {
-    if (entryCount && line.place == before) continue;    // functions side by side without places
-    put32(entries, line.offset);
-    put32(entries, before = line.place);
-    entryCount++;
-  }
-  std::vector<uint32_t> stringAt;
-  for (size_t i = 0; i < ctx.tableStrings; i++) {
-    stringAt.push_back(uint32_t(strings.size()));
-    putText(strings, ctx.strings[i]);
-  }
-  for (size_t i = 0; i < ctx.tablePlaces; i++) {
-    const PlaceRecord& p = ctx.places[i];
-    for (uint32_t v : {stringAt[p.file], stringAt[p.function], p.line, p.column, p.inlinedAt}) put32(places, v);
+namespace {
+
+// What the program's own table says of a place. Reports show the program's lines, so a library function that was inlined gives way to the line
+// that called it, and one that stands for itself has a single place, its first: most of a small program is library.
+class TablePlaces {
+ public:
+  explicit TablePlaces(Context& ctx) : ctx_(ctx), known_(ctx.tablePlaces, Unknown), number_(ctx.tablePlaces, NoPlace) {}
+
+  uint32_t of(uint32_t place) {
+    if (place == NoPlace) return NoPlace;
+    if (known_[place] == Unknown) known_[place] = find(place);
+    return known_[place];
   }
 
+  std::string bytes, strings;
+  uint32_t count = 0;
+
+ private:
+  static constexpr uint32_t Unknown = NoPlace - 1;
+  Context& ctx_;
+  std::vector<uint32_t> known_, number_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> whole_;    // library: file and function
+  std::map<uint32_t, uint32_t> stringAt_;
+
+  bool isLibrary(uint32_t p) const { return ctx_.strings[ctx_.places[p].file].starts_with("library/"); }
+
+  uint32_t find(uint32_t place) {
+    uint32_t outermost = place;
+    for (uint32_t p = place; p != NoPlace; p = ctx_.places[p].inlinedAt) {
+      if (!isLibrary(p)) return emit(p);
+      outermost = p;
+    }
+    const PlaceRecord& r = ctx_.places[outermost];
+    auto [at, fresh] = whole_.try_emplace({r.file, r.function}, 0);
+    if (fresh) at->second = emit(outermost);
+    return at->second;
+  }
+
+  uint32_t emit(uint32_t place) {
+    if (number_[place] != NoPlace) return number_[place];
+    const PlaceRecord& r = ctx_.places[place];
+    uint32_t outer = of(r.inlinedAt), file = string(r.file), function = string(r.function);
+    for (uint32_t v : {file, function, r.line, r.column, outer}) put32(bytes, v);
+    return number_[place] = count++;
+  }
+
+  uint32_t string(uint32_t s) {
+    auto [at, fresh] = stringAt_.try_emplace(s, uint32_t(strings.size()));
+    if (fresh) putText(strings, ctx_.strings[s]);
+    return at->second;
+  }
+};
+
+}  // namespace
+
+void makePlaceTable(Context& ctx) {
+  if (!ctx.byName.contains("mica.places")) return;
+  TablePlaces places(ctx);
+  std::string entries;
+  uint32_t entryCount = 0, before = NoPlace;
+  for (const TextLine& line : ctx.callLines) {
+    uint32_t now = places.of(line.place);
+    if (entryCount && now == before) continue;    // also functions side by side without places
+    put32(entries, line.offset);
+    put32(entries, before = now);
+    entryCount++;
+  }
   Chunk& chunk = ctx.chunks[PlacesChunk];
-  for (size_t n : {size_t(entryCount), ctx.tablePlaces, strings.size(), size_t(0)}) put32(chunk.bytes, uint32_t(n));
-  chunk.bytes += entries + places + strings;
+  for (size_t n : {size_t(entryCount), size_t(places.count), places.strings.size(), size_t(0)}) put32(chunk.bytes, uint32_t(n));
+  chunk.bytes += entries + places.bytes + places.strings;
   chunk.size = chunk.bytes.size();
   chunk.align = 8;
 }
