@@ -360,20 +360,21 @@ TEST_CASE("elf: the place table covers what was linked, sorted, each text once")
   b.code(f, "48 8d 05 00 00 00 00", "mica.places");
   b.code(f, "48 8d 05 00 00 00 00", "mica.text.start");
   b.code(f, "48 8d 05 00 00 00 00", "mica.text.end");
+  for (int k = 0; k < 4; k++) b.code(f, "e8 00 00 00 00", "Main.Main");   // entries are for calls and function beginnings
   b.code(f, "c3");
-  f.lines = {{2, inner}, {5, again}, {7, outer}, {9, NoPlace}};
+  f.lines = {{21, inner}, {26, again}, {31, outer}, {36, NoPlace}};
   b.function("Main.Unused", "\xc3").lines = {{0, unused}};
   std::string file = linked({&b.object}), strippedFile = linked({&b.object}, stripped());
   uint64_t start = addressOf(file, "mica.text.start"), end = addressOf(file, "mica.text.end");
   CHECK(start == addressOf(file, "Start.Entry"));
-  CHECK(end == addressOf(file, "Main.Main") + 22);
+  CHECK(end == addressOf(file, "Main.Main") + 42);
   uint32_t at = uint32_t(addressOf(file, "Main.Main") - start);
 
   const char* table = atAddress(file, addressOf(file, "mica.places"));
   auto word = [&](size_t i) { return load<uint32_t>(table + 4 * i); };
   std::vector<uint32_t> entries;
   for (uint32_t i = 0; i < 2 * word(0); i++) entries.push_back(word(4 + i));
-  CHECK(entries == std::vector<uint32_t>{0, NoPlace, at + 2, 1, at + 7, 0, at + 9, NoPlace});
+  CHECK(entries == std::vector<uint32_t>{0, NoPlace, at, 1, at + 35, 0, at + 40, NoPlace});
   REQUIRE(word(1) == 2);
   const size_t places = 4 + 2 * word(0);
   const char* strings = table + 4 * (places + 5 * word(1));
