@@ -8,9 +8,11 @@ passed=0
 failed=0
 judge() {
   text=$("$obj/math/table" "$@" | "$obj/math/check")
-  echo "$text" | sed '$d'
-  passed=$((passed + $(echo "$text" | sed -n '$s/ passed.*//p')))
-  failed=$((failed + $(echo "$text" | sed -n '$s/.*passed, \([0-9]*\) failed/\1/p')))
+  counts=$(echo "$text" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p')
+  [ -n "$counts" ] || { text="table $*: no answer"; counts="0 1"; }
+  echo "$text" | grep -v ' passed, '
+  passed=$((passed + ${counts% *}))
+  failed=$((failed + ${counts#* }))
 }
 blocks=$((65536 / step))
 [ $blocks -gt 0 ] || blocks=1
