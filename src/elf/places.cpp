@@ -1,8 +1,7 @@
 // From code to source: which place each stretch of the text belongs to, and the table of it that the program carries so
 // that a trap can name its callers (docs/internals.md describes the bytes). Only what was linked is in it.
-#include <map>
-
 #include <algorithm>
+#include <map>
 
 #include "elf/context.h"
 
