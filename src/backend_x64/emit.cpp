@@ -84,7 +84,7 @@ class Emitter {
     out.code = code.bytes();
     out.relocs = code.relocs();
     for (const elf::LineEntry& l : lines) out.lines.push_back({code.finalOffset(l.offset), l.place});
-    out.align = hasLoops ? 32 : 16;
+    out.align = 16;
     return true;
   }
 
@@ -104,7 +104,6 @@ class Emitter {
   std::vector<Table> tables;
   std::vector<elf::LineEntry> lines;
   uint32_t placeNow = NoPlace - 1;
-  bool hasLoops = false;
 
   // Everything goes out by these, so that a listing sees it.
   void put(Mnemonic m, const Operands& operands) {
@@ -230,10 +229,7 @@ class Emitter {
     bool loopStart = false;
     if (b.loopDepth)
       for (mir::BlockId p : b.preds) loopStart |= positionOf[p.index] != NoPlace && positionOf[p.index] >= position;
-    if (loopStart && position > 0) {
-      code.align(32);
-      hasLoops = true;
-    }
+    if (loopStart && position > 0) code.align(16);
     bind(labels[id.index]);
     uint32_t next = position + 1 < order.size() ? order[position + 1].index : NoPlace;
     for (size_t k = 0; k < b.insts.size(); ++k) instruction(b, k, next);
