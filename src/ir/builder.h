@@ -71,6 +71,20 @@ class Builder {
   ValueId framePtr() { return emit(Op::FramePtr, Ptr, {}); }
   ValueId cpuLevel() { return emit(Op::CpuLevel, I64, {}); }
 
+  // Operands in braces: `b.padd({F(), G()})` evaluates them from left to right, which C++ leaves open for a call's arguments. Where both
+  // emit code, that decides whether the compiler's output depends on who compiled it.
+  struct Two { ValueId a, b; };
+  struct Three { ValueId a, b, c; };
+  ValueId padd(Two t) { return padd(t.a, t.b); }
+  ValueId iadd(Two t) { return iadd(t.a, t.b); }
+  ValueId isub(Two t) { return isub(t.a, t.b); }
+  ValueId imul(Two t) { return imul(t.a, t.b); }
+  ValueId and_(Two t) { return and_(t.a, t.b); }
+  ValueId or_(Two t) { return or_(t.a, t.b); }
+  ValueId icmp(Cond c, Two t) { return icmp(c, t.a, t.b); }
+  ValueId fcmp(Cond c, Two t) { return fcmp(c, t.a, t.b); }
+  ValueId select(Three t) { return select(t.a, t.b, t.c); }
+
   // integers
   ValueId iadd(ValueId a, ValueId b) { return binary(Op::IAdd, a, b); }
   ValueId isub(ValueId a, ValueId b) { return binary(Op::ISub, a, b); }

@@ -46,7 +46,7 @@ struct ClosureLowering {
       TypeId t = outer.localType(c.captures[k].inner);
       if (c.captures[k].mode != Mode::Move || !l.owns(t)) continue;
       std::vector<ValueId> args;
-      for (int p = 0; p < (isCopy ? 2 : 1); p++) args.push_back(b.padd(b.param(unsigned(p)), b.i64(offsets[k])));
+      for (int p = 0; p < (isCopy ? 2 : 1); p++) args.push_back(b.padd({b.param(unsigned(p)), b.i64(offsets[k])}));
       b.call(l.glue(isCopy ? Glue::Copy : Glue::Drop, t), ir::Void, args);
     }
     b.ret();

@@ -189,7 +189,7 @@ ValueId FunctionLowering::binary(const Expr& e, TypeId operand, ValueId x, Value
   if (l.get(operand).kind == Kind::Pointer) {
     if (e.binary == BinaryOp::Add) return b().padd(x, y);
     if (l.get(typeOf(e.children[1])).kind == Kind::Pointer)
-      return b().isub(b().emit(Op::Bitcast, ir::I64, {x}), b().emit(Op::Bitcast, ir::I64, {y}));
+      return b().isub({b().emit(Op::Bitcast, ir::I64, {x}), b().emit(Op::Bitcast, ir::I64, {y})});
     return b().padd(x, b().isub(b().i64(0), y));
   }
   return arithmetic(e.binary, operand, x, y);
@@ -309,7 +309,7 @@ ValueId FunctionLowering::convertScalar(ValueId x, TypeId from, TypeId to, bool 
     }
     if (bad) trapIf(bad, ir::TrapKind::Conversion, {wide, b().i64(fromSigned ? 1 : 0)});
     if (tk == Kind::Char && (s.bytes() >= 2)) {
-      ValueId surrogate = b().icmp(Cond::Eq, b().and_(wide, b().i64(~int64_t(0x7ff))), b().i64(0xd800));
+      ValueId surrogate = b().icmp(Cond::Eq, {b().and_(wide, b().i64(~int64_t(0x7ff))), b().i64(0xd800)});
       trapIf(surrogate, ir::TrapKind::Conversion, {wide, b().i64(fromSigned ? 1 : 0)});
     }
   }
@@ -607,7 +607,7 @@ void FunctionLowering::tryInto(ExprId, const Expr& e, TypeId t, ValueId dest) {
   if (!failing) internalError("`try` on a call that cannot fail");
   BlockId failed = b().createBlock(), fine = b().createBlock();
   if (l.get(callType).kind == Kind::Never) b().br(failed);      // it comes back with a failure or not at all
-  else b().brIf(b().icmp(Cond::Ne, b().emit(Op::Bitcast, ir::I64, {failure}), b().i64(0)), failed, fine);
+  else b().brIf(b().icmp(Cond::Ne, {b().emit(Op::Bitcast, ir::I64, {failure}), b().i64(0)}), failed, fine);
   b().setBlock(failed);
   if (e.handler.present()) {
     callRuntime("Failures", "Release", ir::Void, {failure});
@@ -648,7 +648,7 @@ void FunctionLowering::orElseInto(const Expr& e, TypeId t, ValueId dest) {
   ValueId p;
   if (wholeLocal || isPlace(source)) p = place(source, false).address;
   else { p = slotFor(optional); into(source, p); }
-  b().brIf(b().icmp(Cond::Ne, b().load(ir::I8, p), b().iconst(ir::I8, 0)), some, missing);
+  b().brIf(b().icmp(Cond::Ne, {b().load(ir::I8, p), b().iconst(ir::I8, 0)}), some, missing);
   b().setBlock(some);
   ValueId part = offset(p, layout.offsets[1]);
   if (!dest) {

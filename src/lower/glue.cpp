@@ -93,18 +93,18 @@ class GlueBuilder {
     switch (type.kind) {
       case Kind::Tensor: {
         ValueId owner = b().load(ir::Ptr, x, tensor::Owner);
-        when(b().icmp(Cond::Ne, b().emit(Op::Bitcast, ir::I64, {owner}), b().i64(0)), [&] { call("Buffers", "Release", ir::Void, {owner}); });
+        when(b().icmp(Cond::Ne, {b().emit(Op::Bitcast, ir::I64, {owner}), b().i64(0)}), [&] { call("Buffers", "Release", ir::Void, {owner}); });
         break;
       }
-      case Kind::String: when(b().icmp(Cond::Ne, b().load(ir::I64, x, sequence::Capacity), b().i64(0)),
+      case Kind::String: when(b().icmp(Cond::Ne, {b().load(ir::I64, x, sequence::Capacity), b().i64(0)}),
                               [&] { call("Memory", "Release", ir::Void, {b().load(ir::Ptr, x)}); }); break;
-      case Kind::List: when(b().icmp(Cond::Ne, b().load(ir::I64, x, sequence::Capacity), b().i64(0)),
+      case Kind::List: when(b().icmp(Cond::Ne, {b().load(ir::I64, x, sequence::Capacity), b().i64(0)}),
                             [&] { call("Lists", "Release", ir::Void, {x}, {type.element}); }); break;
       case Kind::Map: call("Maps", "Release", ir::Void, {x}, {type.key, type.element}); break;
       case Kind::Set: call("Sets", "Release", ir::Void, {x}, {type.element}); break;
       case Kind::Box: {
         ValueId block = b().load(ir::Ptr, x);
-        when(b().icmp(Cond::Ne, b().emit(Op::Bitcast, ir::I64, {block}), b().i64(0)), [&] {
+        when(b().icmp(Cond::Ne, {b().emit(Op::Bitcast, ir::I64, {block}), b().i64(0)}), [&] {
           dropValue2(block, type.element);
           call("Memory", "Release", ir::Void, {block});
         });
@@ -137,7 +137,7 @@ class GlueBuilder {
     else b().memCopy(to, from, l.sizeOf(t));
   }
 
-  ValueId present(ValueId x) { return b().icmp(Cond::Ne, b().load(ir::I8, x), b().iconst(ir::I8, 0)); }
+  ValueId present(ValueId x) { return b().icmp(Cond::Ne, {b().load(ir::I8, x), b().iconst(ir::I8, 0)}); }
 
   void copyValue(ValueId to, ValueId from, TypeId t) {
     if (!l.owns(t)) { if (l.sizeOf(t)) b().memCopy(to, from, l.sizeOf(t)); return; }
@@ -194,7 +194,7 @@ class GlueBuilder {
     switch (type.kind) {
       case Kind::Float32: case Kind::Float64: {
         ir::Type s = type.kind == Kind::Float32 ? ir::F32 : ir::F64;
-        return b().fcmp(Cond::Eq, b().load(s, x), b().load(s, y));
+        return b().fcmp(Cond::Eq, {b().load(s, x), b().load(s, y)});
       }
       case Kind::String: return call("Text", "Equal", ir::I1, {x, y});
       case Kind::Tensor: return call("Buffers", "EqualTensors", ir::I1, {x, y, b().i64(int64_t(type.extents.size()))}, {l.types.unmarked(type.element)});
@@ -222,7 +222,7 @@ class GlueBuilder {
     };
     switch (type.kind) {
       case Kind::Optional:
-        require(b().icmp(Cond::Eq, b().load(ir::I8, x), b().load(ir::I8, y)));
+        require(b().icmp(Cond::Eq, {b().load(ir::I8, x), b().load(ir::I8, y)}));
         when(present(x), [&] { require(equalPart(at(x, l.layout(t).offsets[1]), at(y, l.layout(t).offsets[1]), type.element)); });
         break;
       case Kind::Array: eachElement(t, [&](ValueId o, TypeId e) { require(equalPart(b().padd(x, o), b().padd(y, o), e)); }); break;
@@ -232,7 +232,7 @@ class GlueBuilder {
         break;
       }
       case Kind::Choice:
-        require(b().icmp(Cond::Eq, b().load(ir::I64, x), b().load(ir::I64, y)));
+        require(b().icmp(Cond::Eq, {b().load(ir::I64, x), b().load(ir::I64, y)}));
         eachCase(x, t, [&](uint32_t c) { parts(l.caseFields(t, c), [&](uint32_t k) { return l.caseOffset(t, c, k); }); });
         break;
       default: internalError("no equality for " + l.mangle(t));
@@ -253,7 +253,7 @@ class GlueBuilder {
       if (!s.isFloat()) return order;
       // NaN comes last and equals itself, so that sorting has a total order.
       ValueId xNan = b().emit(Op::ZExt, ir::I64, {b().fcmp(Cond::Ne, u, u)}), yNan = b().emit(Op::ZExt, ir::I64, {b().fcmp(Cond::Ne, v, v)});
-      return b().select(b().icmp(Cond::Ne, xNan, yNan), b().isub(xNan, yNan), order);
+      return b().select({b().icmp(Cond::Ne, xNan, yNan), b().isub(xNan, yNan), order});
     }
     switch (type.kind) {
       case Kind::String: return call("Text", "Compare", ir::I64, {x, y});
@@ -445,7 +445,7 @@ void Lowering::lowerFailureText(TypeId t) {
   const Layout l = layout(t);
   std::vector<TypeId> fields = fieldTypes(t);
   for (size_t k = 0; k < fields.size(); k++)
-    args.push_back(isScalar(fields[k]) ? b.load(irType(fields[k]), b.param(1), l.offsets[k]) : b.padd(b.param(1), b.i64(l.offsets[k])));
+    args.push_back(isScalar(fields[k]) ? b.load(irType(fields[k]), b.param(1), l.offsets[k]) : b.padd({b.param(1), b.i64(l.offsets[k])}));
   b.call(text, ir::Void, args);
   b.ret();
 }

@@ -29,7 +29,10 @@ ValueId FunctionLowering::intrinsicScalar(ExprId id) {
   const std::string& name = e.text;
   auto arg = [&](size_t k) { return scalar(e.children[k]); };
   auto has = [&](size_t k) { return k < e.children.size() && e.children[k]; };
-  auto address = [&](size_t base) { return has(base + 1) ? b().padd(arg(base), arg(base + 1)) : arg(base); };
+  auto address = [&](size_t base) {
+    ValueId p = arg(base);                      // one after the other: C++ leaves the order of a call's arguments open
+    return has(base + 1) ? b().padd(p, arg(base + 1)) : p;
+  };
   auto constant = [&](size_t k) {
     const Expr& x = expr(e.children[k]);
     int64_t n = x.intValue;

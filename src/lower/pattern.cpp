@@ -34,18 +34,18 @@ void FunctionLowering::matchPattern(PatternId id, ValueId address, TypeId t, Mod
       return;
     }
     case PatternKind::Case: {
-      require(b().icmp(Cond::Eq, b().load(ir::I64, address), b().i64(p.index)));
+      require(b().icmp(Cond::Eq, {b().load(ir::I64, address), b().i64(p.index)}));
       std::vector<TypeId> fields = l.caseFields(t, p.index);
       for (uint32_t k = 0; k < p.parts.size(); k++)
         if (p.parts[k]) matchPattern(p.parts[k], offset(address, l.caseOffset(t, p.index, k)), fields[k], mode, otherwise);
       return;
     }
     case PatternKind::Some: {
-      require(b().icmp(Cond::Ne, b().load(ir::I8, address), b().iconst(ir::I8, 0)));
+      require(b().icmp(Cond::Ne, {b().load(ir::I8, address), b().iconst(ir::I8, 0)}));
       if (!p.parts.empty() && p.parts[0]) matchPattern(p.parts[0], offset(address, l.layout(t).offsets[1]), l.get(t).element, mode, otherwise);
       return;
     }
-    case PatternKind::None: return require(b().icmp(Cond::Eq, b().load(ir::I8, address), b().iconst(ir::I8, 0)));
+    case PatternKind::None: return require(b().icmp(Cond::Eq, {b().load(ir::I8, address), b().iconst(ir::I8, 0)}));
     case PatternKind::Either: {
       BlockId on = b().createBlock();
       for (size_t k = 0; k < p.parts.size(); k++) {

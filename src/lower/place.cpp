@@ -140,7 +140,7 @@ FunctionLowering::SliceShape FunctionLowering::sliceShape(const Expr& e, bool fo
       at(e.place);
       if (s.form == Subscript::Form::Range && s.inclusive) high = b().binary(Op::SAddT, high, b().i64(1));
       if (s.form != Subscript::Form::Whole) {
-        ValueId bad = b().or_(b().icmp(Cond::Ugt, low, high), b().icmp(Cond::Ugt, high, extent));
+        ValueId bad = b().or_({b().icmp(Cond::Ugt, low, high), b().icmp(Cond::Ugt, high, extent)});
         trapIf(bad, ir::TrapKind::Range, {low, high, extent});
       }
       slice.extents.push_back(s.form == Subscript::Form::Whole ? extent : b().isub(high, low));
@@ -151,7 +151,7 @@ FunctionLowering::SliceShape FunctionLowering::sliceShape(const Expr& e, bool fo
   }
   slice.base = base;
   slice.element = types.unmarked(source.element);
-  slice.data = b().padd(b().load(ir::Ptr, base, tensor::Data), b().imul(start, b().i64(l.sizeOf(slice.element))));
+  slice.data = b().padd({b().load(ir::Ptr, base, tensor::Data), b().imul(start, b().i64(l.sizeOf(slice.element)))});
   return slice;
 }
 
@@ -216,7 +216,7 @@ void FunctionLowering::sliceSequence(const Expr& e, TypeId sourceType, ValueId d
   ValueId high = s.form == Subscript::Form::Range ? index(s.high) : length;
   at(e.place);
   if (s.form == Subscript::Form::Range && s.inclusive) high = b().binary(Op::SAddT, high, b().i64(1));
-  ValueId bad = b().or_(b().icmp(Cond::Ugt, low, high), b().icmp(Cond::Ugt, high, length));
+  ValueId bad = b().or_({b().icmp(Cond::Ugt, low, high), b().icmp(Cond::Ugt, high, length)});
   trapIf(bad, ir::TrapKind::Range, {low, high, length});
   if (source.kind == Kind::String) {
     callRuntime("Text", "CheckBorder", ir::Void, {base, low});

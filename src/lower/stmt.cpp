@@ -217,7 +217,7 @@ void FunctionLowering::ifLet(const Stmt& s) {
     b().brIf(isNull(part), no, yes);
   } else {
     ValueId p = isPlace(s.value) ? place(s.value, s.mode == Mode::Inout).address : borrow(s.value);
-    b().brIf(b().icmp(Cond::Ne, b().load(ir::I8, p), b().iconst(ir::I8, 0)), yes, no);
+    b().brIf(b().icmp(Cond::Ne, {b().load(ir::I8, p), b().iconst(ir::I8, 0)}), yes, no);
     b().setBlock(yes);
     part = offset(p, l.layout(optional).offsets[1]);
   }
@@ -278,7 +278,7 @@ void FunctionLowering::whileLet(const Stmt& s) {
     b().setBlock(inside);
   } else {
     ValueId p = isPlace(s.value) ? place(s.value, s.mode == Mode::Inout).address : borrow(s.value);
-    b().brIf(b().icmp(Cond::Ne, b().load(ir::I8, p), b().iconst(ir::I8, 0)), inside, leave);
+    b().brIf(b().icmp(Cond::Ne, {b().load(ir::I8, p), b().iconst(ir::I8, 0)}), inside, leave);
     b().setBlock(inside);
     part = offset(p, l.layout(optional).offsets[1]);
   }
@@ -352,10 +352,10 @@ void FunctionLowering::rangeLoop(const Loop& loop, const std::function<void()>& 
   // With a step: rounds = distance div |step|; a step of zero traps as a division by zero.
   ValueId zero = b().iconst(s, 0);
   ValueId down = isSigned ? b().icmp(Cond::Slt, step, zero) : b().iconst(ir::I1, 0);
-  ValueId distance = b().select(down, b().isub(low, high), b().isub(high, low));
+  ValueId distance = b().select({down, b().isub(low, high), b().isub(high, low)});
   ValueId size = b().select(down, b().isub(zero, step), step);
   Cond after = loop.inclusive ? (isSigned ? Cond::Sge : Cond::Uge) : (isSigned ? Cond::Sgt : Cond::Ugt);
-  ValueId some = b().select(down, b().icmp(after, low, high), b().icmp(before, low, high));
+  ValueId some = b().select({down, b().icmp(after, low, high), b().icmp(before, low, high)});
   trapIf(b().icmp(Cond::Eq, step, zero), ir::TrapKind::DivideByZero);
   b().brIf(some, enter, done);
   b().setBlock(enter);
@@ -511,7 +511,7 @@ void FunctionLowering::walkChars(const Loop& loop, const std::function<void()>& 
   loops.pop_back();
   if (!endsBlock()) b().br(next);
   b().setBlock(next);
-  b().store(b().iadd(b().load(ir::I64, number), b().i64(1)), number);
+  b().store(b().iadd({b().load(ir::I64, number), b().i64(1)}), number);
   b().br(head);
   b().setBlock(done);
 }
@@ -536,7 +536,7 @@ void FunctionLowering::walkLines(const Loop& loop, const std::function<void()>& 
   loops.pop_back();
   if (!endsBlock()) b().br(next);
   b().setBlock(next);
-  b().store(b().iadd(b().load(ir::I64, number), b().i64(1)), number);
+  b().store(b().iadd({b().load(ir::I64, number), b().i64(1)}), number);
   b().br(head);
   b().setBlock(done);
 }
@@ -551,11 +551,11 @@ void FunctionLowering::walkVector(const Loop& loop, const std::function<void()>&
   countedLoop(count, [&](ValueId i) {
     if (loop.index) setScalarLocal(loop.index, i);
     if (rank == 1) {
-      bindElement(loop, b().padd(b().load(ir::Ptr, base), b().imul(i, b().i64(l.sizeOf(element)))), element);
+      bindElement(loop, b().padd({b().load(ir::Ptr, base), b().imul(i, b().i64(l.sizeOf(element)))}), element);
     } else {                                    // rows, as views
       ValueId view = slotBytes(uint32_t(tensor::bytes(int(rank) - 1)));
       ValueId stride = b().load(ir::I64, base, tensor::strides(int(rank)));
-      b().store(b().padd(b().load(ir::Ptr, base), b().imul(b().imul(i, stride), b().i64(l.sizeOf(element)))), view);
+      b().store(b().padd({b().load(ir::Ptr, base), b().imul({b().imul(i, stride), b().i64(l.sizeOf(element))})}), view);
       b().store(b().load(ir::Ptr, base, tensor::Owner), view, tensor::Owner);
       for (unsigned k = 1; k < rank; k++) b().store(extentOf(base, t, k), view, tensor::Extents + 8 * int(k - 1));
       for (unsigned k = 1; k + 1 < rank; k++)

@@ -152,7 +152,7 @@ void FunctionLowering::walk(const std::vector<ValueId>& records, TypeId t, const
       countedLoop(count, [&](ValueId i) {
         std::vector<ValueId> parts;
         for (ValueId r : records)
-          parts.push_back(b().padd(type.kind == Kind::Array ? r : b().load(ir::Ptr, r), b().imul(i, b().i64(size))));
+          parts.push_back(b().padd({type.kind == Kind::Array ? r : b().load(ir::Ptr, r), b().imul(i, b().i64(size))}));
         Path inner = path;
         inner.push_back({path.empty() ? "" : ".", {}});
         inner.push_back({"", i});
@@ -224,7 +224,7 @@ void FunctionLowering::recordLike(ValueId dest, ValueId from, TypeId t, const Vi
     case Kind::List: {
       ValueId count = b().load(ir::I64, from, sequence::Length);
       uint32_t size = l.sizeOf(type.element);
-      b().store(callRuntime("Memory", "Allocate", ir::Ptr, {b().iadd(b().imul(count, b().i64(size)), b().i64(1))}), dest);
+      b().store(callRuntime("Memory", "Allocate", ir::Ptr, {b().iadd({b().imul(count, b().i64(size)), b().i64(1)})}), dest);
       b().store(count, dest, sequence::Length);
       b().store(b().binary(Op::IMaxS, count, b().i64(1)), dest, sequence::Capacity);
       countedLoop(count, [&](ValueId i) {
@@ -326,19 +326,19 @@ void FunctionLowering::accumulate(const Expr& e) {
   if (part) {
     ValueId value = slotFor(element);
     into(e.children[1], value);
-    b().store(b().iadd(scalar(e.children[2]), b().i64(1)), counter);
+    b().store(b().iadd({scalar(e.children[2]), b().i64(1)}), counter);
     at(e.place);
     callRuntime("Lists", "AppendFrom", ir::Void, {list, value}, {element});
   }
   BlockId head = b().createBlock(), more = b().createBlock(), join = b().createBlock(), done = b().createBlock();
   b().br(head);
   b().setBlock(head);
-  b().brIf(b().icmp(Cond::Sge, b().load(ir::I64, list, sequence::Length), b().i64(2)), more, done);
+  b().brIf(b().icmp(Cond::Sge, {b().load(ir::I64, list, sequence::Length), b().i64(2)}), more, done);
   b().setBlock(more);
   if (part) {
     ValueId n = b().load(ir::I64, counter);
     b().store(b().binary(Op::ShrS, n, b().i64(1)), counter);
-    b().brIf(b().icmp(Cond::Eq, b().binary(Op::And, n, b().i64(1)), b().i64(0)), join, done);
+    b().brIf(b().icmp(Cond::Eq, {b().binary(Op::And, n, b().i64(1)), b().i64(0)}), join, done);
   } else {
     b().br(join);
   }

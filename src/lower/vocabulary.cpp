@@ -468,7 +468,7 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
     std::vector<ValueId> gradients(call.operands.size());
     back.gradient = [&](size_t k) {
       if (!call.operands[k].tracked) return back.null();
-      ValueId n[] = {tb.imul(back.count(back.operands[k]), tb.i64(l.sizeOf(call.operands[k].element)))};
+      ValueId n[] = {tb.imul({back.count(back.operands[k]), tb.i64(l.sizeOf(call.operands[k].element))})};
       gradients[k] = tb.call(l.runtime("Tape", "NewGradient"), ir::Ptr, n);
       return tb.padd(gradients[k], tb.i64(tensor::HeaderBytes));
     };
@@ -492,7 +492,8 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
     } else if (o.form == Operand::Form::Scalar) {
       b().store(o.value, p);
     }
-    b().store(o.node ? o.node : b().i64(0), offset(payload, nodeAt[k]));
+    ValueId node = o.node ? o.node : b().i64(0);
+    b().store(node, offset(payload, nodeAt[k]));
   }
   size_t outIndex = call.operands.size();
   ValueId outAt = offset(payload, at[outIndex]);
