@@ -132,7 +132,8 @@ class GlueBuilder {
 
   // Parts go through glue of their own, so that recursive types end.
   void dropValue2(ValueId x, TypeId t) { if (l.owns(t)) callGlue(Glue::Drop, t, ir::Void, {x}); }
-  void copyPart(ValueId to, ValueId from, TypeId t) {
+  void copyPart(ir::Builder::Two places, TypeId t) {          // to, from
+    auto [to, from] = places;
     if (l.owns(t)) callGlue(Glue::Copy, t, ir::Void, {to, from});
     else b().memCopy(to, from, l.sizeOf(t));
   }
@@ -150,7 +151,7 @@ class GlueBuilder {
       case Kind::Set: call("Sets", "CopyInto", ir::Void, {to, from}, {type.element}); break;
       case Kind::Box: {
         ValueId block = call("Memory", "Allocate", ir::Ptr, {b().i64(l.sizeOf(type.element))});
-        copyPart(block, b().load(ir::Ptr, from), type.element);
+        copyPart({block, b().load(ir::Ptr, from)}, type.element);
         b().store(block, to);
         break;
       }
@@ -159,15 +160,15 @@ class GlueBuilder {
         b().memZero(to, l.sizeOf(t));
         when(present(from), [&] {
           b().store(b().iconst(ir::I8, 1), to);
-          copyPart(at(to, l.layout(t).offsets[1]), at(from, l.layout(t).offsets[1]), type.element);
+          copyPart({at(to, l.layout(t).offsets[1]), at(from, l.layout(t).offsets[1])}, type.element);
         });
         break;
-      case Kind::Array: eachElement(t, [&](ValueId o, TypeId e) { copyPart(b().padd(to, o), b().padd(from, o), e); }); break;
+      case Kind::Array: eachElement(t, [&](ValueId o, TypeId e) { copyPart({b().padd(to, o), b().padd(from, o)}, e); }); break;
       case Kind::Record: case Kind::Tuple: case Kind::Failure: {
         std::vector<TypeId> fields = l.fieldTypes(t);
         const Layout layout = l.layout(t);
         for (size_t k = 0; k < type.extents.size(); k++) b().store(b().load(ir::I64, from, int64_t(8 * k)), to, int64_t(8 * k));
-        for (size_t k = 0; k < fields.size(); k++) copyPart(at(to, layout.offsets[k]), at(from, layout.offsets[k]), fields[k]);
+        for (size_t k = 0; k < fields.size(); k++) copyPart({at(to, layout.offsets[k]), at(from, layout.offsets[k])}, fields[k]);
         break;
       }
       case Kind::Choice:
@@ -175,7 +176,7 @@ class GlueBuilder {
         b().store(b().load(ir::I64, from), to);
         eachCase(from, t, [&](uint32_t c) {
           std::vector<TypeId> fields = l.caseFields(t, c);
-          for (uint32_t k = 0; k < fields.size(); k++) copyPart(at(to, l.caseOffset(t, c, k)), at(from, l.caseOffset(t, c, k)), fields[k]);
+          for (uint32_t k = 0; k < fields.size(); k++) copyPart({at(to, l.caseOffset(t, c, k)), at(from, l.caseOffset(t, c, k))}, fields[k]);
         });
         break;
       default: internalError("cannot copy " + l.mangle(t));
@@ -201,11 +202,14 @@ class GlueBuilder {
       case Kind::List: return call("Lists", "Equal", ir::I1, {x, y}, {type.element});
       case Kind::Map: return call("Maps", "Equal", ir::I1, {x, y}, {type.key, type.element});
       case Kind::Set: return call("Sets", "Equal", ir::I1, {x, y}, {type.element});
-      case Kind::Box: return equalPart(b().load(ir::Ptr, x), b().load(ir::Ptr, y), type.element);
+      case Kind::Box: return equalPart({b().load(ir::Ptr, x), b().load(ir::Ptr, y)}, type.element);
       default: return allEqual(x, y, t);
     }
   }
-  ValueId equalPart(ValueId x, ValueId y, TypeId t) { return l.isScalar(t) ? equal(x, y, t) : callGlue(Glue::Equal, t, ir::I1, {x, y}); }
+  ValueId equalPart(ir::Builder::Two places, TypeId t) {
+    auto [x, y] = places;
+    return l.isScalar(t) ? equal(x, y, t) : callGlue(Glue::Equal, t, ir::I1, {x, y});
+  }
 
   // Compares part after part; a difference returns false at once.
   ValueId allEqual(ValueId x, ValueId y, TypeId t) {
@@ -218,14 +222,14 @@ class GlueBuilder {
       b().setBlock(on);
     };
     auto parts = [&](const std::vector<TypeId>& fields, auto offsetOf) {
-      for (uint32_t k = 0; k < fields.size(); k++) require(equalPart(at(x, offsetOf(k)), at(y, offsetOf(k)), fields[k]));
+      for (uint32_t k = 0; k < fields.size(); k++) require(equalPart({at(x, offsetOf(k)), at(y, offsetOf(k))}, fields[k]));
     };
     switch (type.kind) {
       case Kind::Optional:
         require(b().icmp(Cond::Eq, {b().load(ir::I8, x), b().load(ir::I8, y)}));
-        when(present(x), [&] { require(equalPart(at(x, l.layout(t).offsets[1]), at(y, l.layout(t).offsets[1]), type.element)); });
+        when(present(x), [&] { require(equalPart({at(x, l.layout(t).offsets[1]), at(y, l.layout(t).offsets[1])}, type.element)); });
         break;
-      case Kind::Array: eachElement(t, [&](ValueId o, TypeId e) { require(equalPart(b().padd(x, o), b().padd(y, o), e)); }); break;
+      case Kind::Array: eachElement(t, [&](ValueId o, TypeId e) { require(equalPart({b().padd(x, o), b().padd(y, o)}, e)); }); break;
       case Kind::Record: case Kind::Tuple: case Kind::Failure: {
         const Layout layout = l.layout(t);
         parts(l.fieldTypes(t), [&](uint32_t k) { return layout.offsets[k]; });

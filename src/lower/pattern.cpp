@@ -14,7 +14,10 @@ void FunctionLowering::matchPattern(PatternId id, ValueId address, TypeId t, Mod
   switch (p.kind) {
     case PatternKind::Any: case PatternKind::Bind: return;
     case PatternKind::Literal: {
-      if (isScalar(t)) return require(compareScalars(BinaryOp::Eq, t, loadValue(address, t), scalar(p.low)));
+      if (isScalar(t)) {
+        ValueId value = loadValue(address, t);
+        return require(compareScalars(BinaryOp::Eq, t, value, scalar(p.low)));
+      }
       ValueId same;
       scoped([&] {
         ValueId args[] = {address, borrow(p.low)};

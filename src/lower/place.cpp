@@ -102,7 +102,7 @@ ValueId FunctionLowering::elementAddress(const Expr& e, bool forChanging) {
     }
     if (forChanging) checkChange(base);
     uint32_t size = l.sizeOf(types.unmarked(owner.element));
-    return b().padd(header(ir::Ptr, base, tensor::Data), b().imul(offsetElements, b().i64(size)));
+    return b().padd({header(ir::Ptr, base, tensor::Data), b().imul(offsetElements, b().i64(size))});
   }
   ValueId i = index(e.children[1]);
   at(e.place);
@@ -112,7 +112,7 @@ ValueId FunctionLowering::elementAddress(const Expr& e, bool forChanging) {
   }
   boundsCheck(i, header(ir::I64, base, sequence::Length));
   uint32_t size = owner.kind == Kind::String ? 1 : l.sizeOf(owner.element);
-  return b().padd(header(ir::Ptr, base, sequence::Data), b().imul(i, b().i64(size)));
+  return b().padd({header(ir::Ptr, base, sequence::Data), b().imul(i, b().i64(size))});
 }
 
 // ---- slices ----

@@ -212,13 +212,17 @@ void FunctionLowering::recordLike(ValueId dest, ValueId from, TypeId t, const Vi
       for (size_t k = 0; k < type.extents.size(); k++) b().store(b().load(ir::I64, from, int64_t(8 * k)), dest, int64_t(8 * k));
       std::vector<TypeId> fields = l.fieldTypes(t);
       const Layout layout = l.layout(t);
-      for (size_t k = 0; k < fields.size(); k++) recordLike(offset(dest, layout.offsets[k]), offset(from, layout.offsets[k]), fields[k], leaf);
+      for (size_t k = 0; k < fields.size(); k++) {
+        ValueId to = offset(dest, layout.offsets[k]), source = offset(from, layout.offsets[k]);
+        recordLike(to, source, fields[k], leaf);
+      }
       return;
     }
     case Kind::Array:
       countedLoop(extentValue(type.extents[0]), [&](ValueId i) {
         ValueId o = b().imul(i, b().i64(l.sizeOf(type.element)));
-        recordLike(b().padd(dest, o), b().padd(from, o), type.element, leaf);
+        ValueId to = b().padd(dest, o), source = b().padd(from, o);
+        recordLike(to, source, type.element, leaf);
       });
       return;
     case Kind::List: {
@@ -229,7 +233,8 @@ void FunctionLowering::recordLike(ValueId dest, ValueId from, TypeId t, const Vi
       b().store(b().binary(Op::IMaxS, count, b().i64(1)), dest, sequence::Capacity);
       countedLoop(count, [&](ValueId i) {
         ValueId o = b().imul(i, b().i64(size));
-        recordLike(b().padd(b().load(ir::Ptr, dest), o), b().padd(b().load(ir::Ptr, from), o), type.element, leaf);
+        ValueId to = b().padd(b().load(ir::Ptr, dest), o), source = b().padd(b().load(ir::Ptr, from), o);
+        recordLike(to, source, type.element, leaf);
       });
       return;
     }

@@ -170,7 +170,8 @@ void FunctionLowering::convertTensor(ExprId id, TypeId t, ValueId dest) {
   ValueId in = b().load(ir::Ptr, x), out = b().load(ir::Ptr, dest);
   countedLoop(countOf(dest, t), [&](ValueId i) {
     ValueId v = loadValue(b().padd(in, b().imul(i, b().i64(fromSize))), sourceElement);
-    storeValue(b().padd(out, b().imul(i, b().i64(toSize))), targetElement, convertScalar(v, sourceElement, targetElement, true));
+    ValueId to = b().padd(out, b().imul(i, b().i64(toSize)));
+    storeValue(to, targetElement, convertScalar(v, sourceElement, targetElement, true));
   });
   if (recordedAt(id)) callRuntime("Tape", "RecordConvert", ir::Void, {dest, x, countOf(dest, t), b().i64(fromSize), b().i64(toSize)});
 }
