@@ -363,7 +363,10 @@ void FunctionLowering::clipByNorm(const Expr& e, ValueId dest) {
   auto eachLeaf = [&](const std::function<void(ValueId data, ValueId count, TypeId element)>& visit) {
     auto tensorOrNumber = [&](const std::vector<ValueId>& a, TypeId leaf, const Path&) {
       const Type lt = l.get(leaf);
-      if (lt.kind == Kind::Tensor) visit(b().load(ir::Ptr, a[0]), countOf(a[0], leaf), types.unmarked(lt.element));
+      if (lt.kind == Kind::Tensor) {
+        ValueId data = b().load(ir::Ptr, a[0]);
+        visit(data, countOf(a[0], leaf), types.unmarked(lt.element));
+      }
       else visit(a[0], b().i64(1), types.unmarked(leaf));
     };
     if (type.kind == Kind::Tensor) tensorOrNumber({base}, t, {});
