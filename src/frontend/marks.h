@@ -46,7 +46,7 @@ class Marks {
   Diagnostics& diagnostics;
   std::map<Instance, std::unique_ptr<Entry>> known;
   bool sawBusy = false;                             // the walk that runs asked for an instance that is not finished
-  int depth = 0;
+  int depth = 0;                                    // how many walks are inside one another; the outermost answer is final
 };
 
 // The instance behind a call, from the marked types of its arguments.

@@ -315,71 +315,53 @@ void FunctionLowering::runLoop(const Loop& loop, const std::function<void()>& in
   else walkLoop(loop, inside);
 }
 
-// Counts without overflowing at the last value: the number of rounds is worked out first, as an unsigned number.
+// Counts without overflowing at the last value: whether another round follows is decided before the counter moves on, by comparing with
+// the last value or, with a step, by the number of rounds that are left.
 void FunctionLowering::rangeLoop(const Loop& loop, const std::function<void()>& inside) {
   TypeId t = loop.variable ? localType(loop.variable) : typeOf(loop.low);
   ir::Type s = l.irType(t);
   bool isSigned = l.get(t).kind >= Kind::Int8 && l.get(t).kind <= Kind::Int64;
-  ValueId low = scalar(loop.low), high = scalar(loop.high);
-  ValueId step = loop.step ? scalar(loop.step) : b().iconst(s, 1);
-  BlockId head = b().createBlock({s}), body = b().createBlock(), next = b().createBlock(), done = b().createBlock();
-  BlockId enter = b().createBlock();
+  ValueId low = scalar(loop.low), high = scalar(loop.high), one = b().iconst(s, 1), zero = b().iconst(s, 0);
+  ValueId step = loop.step ? scalar(loop.step) : one;
+  BlockId enter = b().createBlock(), head = b().createBlock({s}), next = b().createBlock(), again = b().createBlock(), done = b().createBlock();
   Cond before = loop.inclusive ? (isSigned ? Cond::Sle : Cond::Ule) : (isSigned ? Cond::Slt : Cond::Ult);
-  ValueId counter = slotBytes(s.bytes(), s.bytes());
+  ValueId counter = slotBytes(s.bytes(), s.bytes()), left = loop.step ? slotBytes(s.bytes(), s.bytes()) : ValueId(), last;
   if (!loop.step) {
     b().brIf(b().icmp(before, low, high), enter, done);
     b().setBlock(enter);
-    ValueId last = loop.inclusive ? high : b().isub(high, b().iconst(s, 1));
-    b().br(head, {low});
-    b().setBlock(head);
-    ValueId i = b().param(head, 0);
-    b().store(i, counter);
-    b().br(body);
-    b().setBlock(body);
-    loops.push_back({done, next, cleanups.size()});
-    scoped([&] { setScalarLocal(loop.variable, i); inside(); });
-    loops.pop_back();
-    if (!endsBlock()) b().br(next);
-    b().setBlock(next);
-    ValueId now = b().load(s, counter);
-    BlockId again = b().createBlock();
-    b().brIf(b().icmp(Cond::Ne, now, last), again, done);
-    b().setBlock(again);
-    b().br(head, {b().iadd(now, b().iconst(s, 1))});
-    b().setBlock(done);
-    return;
+    last = loop.inclusive ? high : b().isub(high, one);
+  } else {                                      // rounds = distance div |step|; a step of zero traps as a division by zero
+    ValueId down = isSigned ? b().icmp(Cond::Slt, step, zero) : b().iconst(ir::I1, 0);
+    ValueId distance = b().select({down, b().isub(low, high), b().isub(high, low)});
+    ValueId size = b().select(down, b().isub(zero, step), step);
+    Cond after = loop.inclusive ? (isSigned ? Cond::Sge : Cond::Uge) : (isSigned ? Cond::Sgt : Cond::Ugt);
+    ValueId some = b().select({down, b().icmp(after, low, high), b().icmp(before, low, high)});
+    trapIf(b().icmp(Cond::Eq, step, zero), ir::TrapKind::DivideByZero);
+    b().brIf(some, enter, done);
+    b().setBlock(enter);
+    if (!loop.inclusive) distance = b().isub(distance, one);
+    b().store(b().binary(Op::UDivT, distance, size), left);
   }
-  // With a step: rounds = distance div |step|; a step of zero traps as a division by zero.
-  ValueId zero = b().iconst(s, 0);
-  ValueId down = isSigned ? b().icmp(Cond::Slt, step, zero) : b().iconst(ir::I1, 0);
-  ValueId distance = b().select({down, b().isub(low, high), b().isub(high, low)});
-  ValueId size = b().select(down, b().isub(zero, step), step);
-  Cond after = loop.inclusive ? (isSigned ? Cond::Sge : Cond::Uge) : (isSigned ? Cond::Sgt : Cond::Ugt);
-  ValueId some = b().select({down, b().icmp(after, low, high), b().icmp(before, low, high)});
-  trapIf(b().icmp(Cond::Eq, step, zero), ir::TrapKind::DivideByZero);
-  b().brIf(some, enter, done);
-  b().setBlock(enter);
-  if (!loop.inclusive) distance = b().isub(distance, b().iconst(s, 1));
-  ValueId rounds = b().binary(Op::UDivT, distance, size);
-  ValueId left = slotBytes(s.bytes(), s.bytes());
-  b().store(rounds, left);
   b().br(head, {low});
   b().setBlock(head);
   ValueId i = b().param(head, 0);
   b().store(i, counter);
-  b().br(body);
-  b().setBlock(body);
   loops.push_back({done, next, cleanups.size()});
   scoped([&] { setScalarLocal(loop.variable, i); inside(); });
   loops.pop_back();
   if (!endsBlock()) b().br(next);
   b().setBlock(next);
-  ValueId rest = b().load(s, left);
-  BlockId again = b().createBlock();
-  b().brIf(b().icmp(Cond::Ne, rest, zero), again, done);
-  b().setBlock(again);
-  b().store(b().isub(rest, b().iconst(s, 1)), left);
-  b().br(head, {b().iadd(b().load(s, counter), step)});
+  ValueId now = b().load(s, counter);
+  if (!loop.step) {
+    b().brIf(b().icmp(Cond::Ne, now, last), again, done);
+    b().setBlock(again);
+  } else {
+    ValueId rest = b().load(s, left);
+    b().brIf(b().icmp(Cond::Ne, rest, zero), again, done);
+    b().setBlock(again);
+    b().store(b().isub(rest, one), left);
+  }
+  b().br(head, {b().iadd(now, step)});
   b().setBlock(done);
 }
 

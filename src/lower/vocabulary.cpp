@@ -1,7 +1,7 @@
 // Operations of the vocabulary: shapes from the row's signature, the forward kernel's call, and the tape's record with its backward thunk.
 #include <cctype>
 
-#include "frontend/vocabulary.h"
+#include "frontend/signature.h"
 #include "lower/function.h"
 
 namespace mica::lower {
@@ -11,16 +11,10 @@ using vocabulary::Rule;
 
 namespace {
 
-// ---- signatures and call patterns, as text in the table ----
-
-struct Dim { std::string name; bool pack = false; };
-struct Param { std::string name; std::string base; std::vector<Dim> dims; std::string element; bool changes = false; };   // base: tensor, float, or a scalar type
-struct Signature { std::vector<Param> params; Param result; };
-
+// Reads a call pattern: words, numbers and the signs between them.
 class Reader {
  public:
   explicit Reader(std::string_view s) : text(s) {}
-  void space() { while (at < text.size() && isspace(static_cast<unsigned char>(text[at]))) at++; }
   bool eat(std::string_view what) {
     space();
     if (text.substr(at, what.size()) != what) return false;
@@ -33,82 +27,12 @@ class Reader {
     while (at < text.size() && (isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_')) at++;
     return std::string(text.substr(from, at - from));
   }
-  bool done() { space(); return at >= text.size(); }
-  char peek() { space(); return at < text.size() ? text[at] : 0; }
-  void skipBalanced(char open, char close) {    // at the opening one
-    int depth = 0;
-    do {
-      if (text[at] == open) depth++;
-      if (text[at] == close) depth--;
-      at++;
-    } while (depth > 0 && at < text.size());
-  }
-  void skipDefault() {                          // up to `,` or `)` at depth 0
-    int depth = 0;
-    while (at < text.size() && !(depth == 0 && (text[at] == ',' || text[at] == ')'))) {
-      if (text[at] == '(' || text[at] == '[') depth++;
-      if (text[at] == ')' || text[at] == ']') depth--;
-      at++;
-    }
-  }
-  Param type() {
-    Param p;
-    p.base = word();
-    if (eat("[")) {
-      while (!eat("]")) {
-        Dim d;
-        space();
-        size_t from = at;
-        while (at < text.size() && text[at] != ',' && text[at] != ']' && text.substr(at, 3) != "...") at++;
-        d.name = std::string(text.substr(from, at - from));
-        d.pack = eat("...");
-        p.dims.push_back(d);
-        eat(",");
-      }
-      p.base = "tensor";
-    }
-    p.element = eat("of ") ? word() : p.base == "tensor" ? "float32" : "";
-    eat("?");
-    return p;
-  }
 
  private:
   std::string_view text;
   size_t at = 0;
+  void space() { while (at < text.size() && isspace(static_cast<unsigned char>(text[at]))) at++; }
 };
-
-Signature parseSignature(const char* text) {
-  Reader r(text);
-  Signature s;
-  if (r.peek() == '[') r.skipBalanced('[', ']');
-  r.eat("(");
-  size_t untyped = 0;
-  while (!r.eat(")")) {
-    Param p;
-    p.changes = r.eat("inout ");
-    p.name = r.word();
-    if (r.eat(":")) {
-      Param t = r.type();
-      t.name = p.name;
-      t.changes = p.changes;
-      s.params.push_back(t);
-      for (size_t k = s.params.size() - 1 - untyped; k + 1 < s.params.size(); k++) {   // names before it share the type
-        Param shared = t;
-        shared.name = s.params[k].name;
-        shared.changes = s.params[k].changes;
-        s.params[k] = shared;
-      }
-      untyped = 0;
-      if (r.eat(":=")) r.skipDefault();
-    } else {
-      s.params.push_back(p);
-      untyped++;
-    }
-    r.eat(",");
-  }
-  if (r.eat(":")) s.result = r.type();
-  return s;
-}
 
 // One operand or the result during a call: where its struct (or value) lies.
 struct Operand {
@@ -273,7 +197,7 @@ ValueId FunctionLowering::vocabularyScalar(ExprId id) {
 }
 
 void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& children, TypeId resultMarked, bool recorded, Place where, ValueId dest) {
-  Signature signature = parseSignature(row.signature);
+  const Signature& signature = signatureOf(&row);
   PatternCall call(l, b(), signature);
   TypeId resultPlain = types.unmarked(resultMarked);
   bool aTransposed = false, bTransposed = false;
@@ -297,17 +221,17 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
         o.form = Operand::Form::Tensor;
         o.element = type.element;
         o.rank = int(type.extents.size());
-        bool changes = row.rule == Rule::Signature && signature.params[k].changes;
+        bool changes = row.rule == Rule::Signature && signature.params[k].isInout;
         ValueId place = changes ? this->place(child, true).address : borrow(child);
         if (changes) checkChange(place);
         o.address = contiguous(place, o.type);
         if (o.tracked) { Operand original = o; original.address = place; o.node = nodeOf(l, b(), original, {}); }
-      } else if (signature.params[k].changes) {
+      } else if (signature.params[k].isInout) {
         o.form = Operand::Form::Float;             // a number changed in place, tracked or not: the value comes first
         o.element = o.type;
         o.address = this->place(child, true).address;
-      } else if (signature.params[k].base == "float" ||
-                 ((row.rule == Rule::Pointwise || signature.params[k].base == "tensor") && (type.kind == Kind::Float32 || type.kind == Kind::Float64))) {
+      } else if (signature.params[k].type.base == "float" ||
+                 ((row.rule == Rule::Pointwise || signature.params[k].type.base == "tensor") && (type.kind == Kind::Float32 || type.kind == Kind::Float64))) {
         o.form = Operand::Form::Float;
         o.element = o.type;
         pairs[k] = borrow(child);
@@ -329,7 +253,7 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
   // F: the element type of the first operand of type F, or of the result
   for (size_t k = 0; k < call.operands.size() && !call.element; k++) {
     const Operand& o = call.operands[k];
-    bool isF = signature.params[k].base == "float" || signature.params[k].element == "F" || signature.params[k].element == "T" || row.rule != Rule::Signature;
+    bool isF = signature.params[k].type.base == "float" || signature.params[k].type.element == "F" || signature.params[k].type.element == "T" || row.rule != Rule::Signature;
     if (isF && o.element) call.element = o.element;
   }
   if (!call.element) call.element = l.get(resultPlain).kind == Kind::Tensor ? l.get(resultPlain).element : resultPlain;
@@ -378,9 +302,9 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
       const Operand& o = call.operands[k];
       if (o.form != Operand::Form::Tensor) continue;
       int packed = o.rank;
-      for (const Dim& d : signature.params[k].dims) packed -= d.pack ? 0 : 1;
+      for (const Signature::Dim& d : signature.params[k].type.dims) packed -= d.pack ? 0 : 1;
       int at = 0;
-      for (const Dim& d : signature.params[k].dims) {
+      for (const Signature::Dim& d : signature.params[k].type.dims) {
         std::vector<ValueId> values;
         bool open = false;
         for (int n = d.pack ? packed : 1; n > 0; n--) { open |= openAt(k, at); values.push_back(call.extent(o, at++)); }
@@ -394,7 +318,7 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
         if (!known) { bound.push_back({d.name, values}); boundOpen.push_back({d.name, open}); }
       }
     }
-    for (const Dim& d : signature.result.dims) {
+    if (!signature.results.empty()) for (const Signature::Dim& d : signature.results[0].dims) {
       bool found = false;
       for (auto& [name, values] : bound) if (name == d.name && !found) { found = true; shape.insert(shape.end(), values.begin(), values.end()); }
       if (!found && shape.size() < resultType.extents.size() && !types.isOpen(resultType.extents[shape.size()])) shape.push_back(extentValue(resultType.extents[shape.size()]));
