@@ -18,11 +18,11 @@ UNITOBJ := $(UNITS:%.cpp=$(OBJ)/%.o)
 all: $(OBJ)/mica
 
 $(OBJ)/mica: $(OBJECTS) $(STAGE2)
-	$(CXX) -static -o $@ $^
+	$(CXX) -static -o $@ $^ -pthread
 
 $(OBJ)/stage1/mica: $(OBJECTS) $(STAGE1)
 	@mkdir -p $(dir $@)
-	$(CXX) -static -o $@ $^
+	$(CXX) -static -o $@ $^ -pthread
 
 $(OBJ)/runtime.bin: $(OBJ)/stage1/mica
 	$(OBJ)/stage1/mica build-runtime -o $@

@@ -55,13 +55,13 @@ OBJECTS="$OBJECTS $OUT/embed/library.o"
 
 echo "bootstrap: stage one compiles the runtime"
 compile -c -o "$OUT/embed/no-runtime.o" src/embed/runtime.cpp
-"$CXX" -static -o "$OUT/stage1/mica" $OBJECTS "$OUT/embed/no-runtime.o"
+"$CXX" -static -o "$OUT/stage1/mica" $OBJECTS "$OUT/embed/no-runtime.o" -pthread
 "$OUT/stage1/mica" build-runtime -o "$OUT/runtime.bin"
 
 # finish RUNTIME OBJECT COMPILER: the compiler that carries this runtime
 finish() {
   compile "-DMICA_RUNTIME_X64=\"$1\"" -c -o "$2" src/embed/runtime.cpp
-  "$CXX" -static -o "$3" $OBJECTS "$2"
+  "$CXX" -static -o "$3" $OBJECTS "$2" -pthread
 }
 
 # same A B WHAT

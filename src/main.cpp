@@ -1,6 +1,7 @@
 // The command line, nothing else. Exit status: 0 fine, 1 errors in the input, 2 wrong usage, 70 an internal error.
 #include <sys/mman.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -266,14 +267,44 @@ constexpr Command commands[] = {
 }  // namespace
 }  // namespace mica
 
-int main(int count, char** arguments) {
-  if (count < 2) { std::fputs(mica::Usage, stderr); return 2; }
+namespace mica {
+namespace {
+
+// Finds the command and runs it.
+int dispatch(int count, char** arguments) {
+  if (count < 2) { std::fputs(Usage, stderr); return 2; }
   std::vector<std::string> words(arguments + 2, arguments + count);
-  for (const mica::Command& c : mica::commands)
+  for (const Command& c : commands)
     if (std::strcmp(c.name, arguments[1]) == 0) {
       int status = c.run(words);
       if (std::fflush(stdout) != 0) { std::fprintf(stderr, "mica: cannot write the output: %s\n", std::strerror(errno)); return 1; }
       return status;
     }
-  return mica::usageError(std::string("there is no command ") + arguments[1]);
+  return usageError(std::string("there is no command ") + arguments[1]);
+}
+
+// The stations walk trees by recursion, and a sum of 100,000 terms is a tree as deep as that. So the work is done on a stack that is
+// large enough; its pages cost nothing until they are used.
+constexpr size_t StackBytes = size_t(4) << 30;
+
+struct Work { int count; char** arguments; int status; };
+
+void* onLargeStack(void* given) {
+  Work* work = static_cast<Work*>(given);
+  work->status = dispatch(work->count, work->arguments);
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace mica
+
+int main(int count, char** arguments) {
+  mica::Work work{count, arguments, 0};
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  if (pthread_attr_setstacksize(&attributes, mica::StackBytes) != 0 || pthread_create(&thread, &attributes, mica::onLargeStack, &work) != 0)
+    return mica::dispatch(count, arguments);    // an address space limit: ordinary programs need no large stack
+  pthread_join(thread, nullptr);
+  return work.status;
 }

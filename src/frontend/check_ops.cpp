@@ -83,12 +83,20 @@ bool BodyChecker::adaptableLeaf(const ast::Expr* e) {
   }
 }
 
+// Asked of every operator along a sum's left side, so the answers are kept: else a sum of n terms would take n² steps.
 bool BodyChecker::adaptable(const ast::Expr* e) {
+  std::vector<uint32_t> asked;
+  bool answer = true;
   while (auto* b = ast::tryAs<ast::BinaryExpr>(e)) {
-    if (isComparison(b->op) || isLogical(b->op) || b->op == Op::In || !adaptable(b->right)) return false;
+    auto known = adaptableOperators.find(b->id);
+    if (known != adaptableOperators.end()) { answer = known->second; e = nullptr; break; }
+    asked.push_back(b->id);
+    if (isComparison(b->op) || isLogical(b->op) || b->op == Op::In || !adaptable(b->right)) { answer = false; e = nullptr; break; }
     e = b->left;
   }
-  return adaptableLeaf(e);
+  if (e) answer = adaptableLeaf(e);
+  for (uint32_t id : asked) adaptableOperators.emplace(id, answer);
+  return answer;
 }
 
 bool BodyChecker::hasFloatLiteral(const ast::Expr* e) {

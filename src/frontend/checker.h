@@ -284,6 +284,7 @@ class BodyChecker {
   ExprId membership(const ast::BinaryExpr*, ExprId left);
   ExprId build(ExprKind, BinaryOp, TypeId, ExprId, ExprId, const ast::BinaryExpr*);
   bool adaptable(const ast::Expr*);
+  std::unordered_map<uint32_t, bool> adaptableOperators;   // answers of adaptable, by the operator's node
   bool adaptableLeaf(const ast::Expr*);
   TypeId adaptTo(TypeId other, TypeId hint);
   ExprId buildAdaptable(const ast::Expr*, TypeId type);

@@ -15,7 +15,7 @@ namespace {
 
 const char* const expectLine = "; expect\n";
 
-// The words of the first line after "; test": passes=… and maxvector=….
+// The words of the first line after "; test": passes=…, maxvector=… and keep=….
 bool readHeader(const std::string& text, std::vector<std::string>& passes, PassOptions& options, std::string& fault) {
   std::istringstream line(text.substr(0, text.find('\n')));
   std::string word;
@@ -35,6 +35,9 @@ bool readHeader(const std::string& text, std::vector<std::string>& passes, PassO
       }
     } else if (word.starts_with("maxvector=")) {
       options.maxVectorBytes = options.levelVectorBytes = unsigned(std::stoul(word.substr(10)));
+    } else if (word.starts_with("keep=")) {
+      std::string wanted = word.substr(5);
+      options.keep = [wanted](const Module& m, const Function& f) { return m.nameOf(f.symbol) == wanted; };
     } else {
       fault = "unknown word `" + word + "` in the first line";
       return false;

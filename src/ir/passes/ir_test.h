@@ -1,6 +1,7 @@
 // `mica ir-test FILE`: runs passes over IR text and prints what comes out, for golden tests.
 //
 //   ; test passes=fold,dce maxvector=16        the passes to run; nothing to run: only parse and verify
+//                                              keep=f: the function that is wanted from outside (for unreached)
 //   func @f() { ... }
 //   ; expect
 //   ; ...                                       compared by the test runner
