@@ -156,7 +156,8 @@ BodyChecker::Compat BodyChecker::compatible(TypeId have, TypeId want) {
       for (size_t i = 0; i < h.args.size(); i++) {
         if (!part(h.args[i], w.args[i])) return Compat::No;
       }
-      return compatibleExtents(h.extents, w.extents);
+      // A record carries its extents and can be looked at; a choice does not.
+      return h.kind == Kind::Choice && compatibleExtents(h.extents, w.extents) == Compat::Check ? Compat::No : compatibleExtents(h.extents, w.extents);
     case Kind::Array: return h.extents == w.extents && part(h.element, w.element) ? Compat::Same : Compat::No;
     case Kind::List: case Kind::Set: case Kind::Optional: case Kind::Box: case Kind::Handle:
       return part(h.element, w.element) ? Compat::Same : Compat::No;

@@ -141,7 +141,7 @@ bool BodyChecker::match(TypeId pattern, TypeId actual, Binding& b, uint32_t argu
     case Kind::Record: case Kind::Choice:
       if (p.decl != a.decl) return false;
       for (size_t i = 0; i < p.args.size() && i < a.args.size(); i++) match(p.args[i], a.args[i], b, argument, at, what, false);
-      matchExtents(p.extents, a.extents, b, argument, at, what, top);
+      matchExtents(p.extents, a.extents, b, argument, at, what, top && p.kind == Kind::Record);   // a choice does not carry its extents
       return true;
     case Kind::Function:
       for (size_t i = 0; i < p.args.size() && i < a.args.size(); i++) match(p.args[i], a.args[i], b, argument, at, what, false);

@@ -73,7 +73,7 @@ enum class TrapKind : uint8_t {
   Range = 4,         // a ..< b outside c
   Conversion = 5,    // a float or integer that the target type cannot hold
   Shift = 6,         // a: the count
-  Shape = 7,         // a, b: the extents that differ, c: which dimension
+  Shape = 7,         // a: address of a text, b: its length, c: address of the shapes that it names (src/lower/shapes.cpp)
   Assert = 8,        // a: address of the text, b: its length
   Missing = 9,       // a map without the key
   StackOverflow = 10,

@@ -125,7 +125,7 @@ namespace {
 template <class F> void eachExtent(const Type& param, F&& visit) {
   if (param.kind == Kind::Tensor)
     for (unsigned d = 0; d < param.extents.size(); d++) visit(param.extents[d], d, tensor::Extents + 8 * int(d));
-  else if (param.kind == Kind::Record || param.kind == Kind::Choice)
+  else if (param.kind == Kind::Record)
     for (unsigned d = 0; d < param.extents.size(); d++) visit(param.extents[d], d, 8 * int(d));
 }
 
@@ -170,7 +170,7 @@ ValueId FunctionLowering::solveExtent(const Expr& e, const Decl& callee, uint32_
         ValueId whole = known ? extentValue(argType.extents[d]) : b().load(ir::I64, values[k], at);
         ValueId left = b().binary(Op::SSubT, whole, rest);
         ValueId q = b().binary(Op::SDivT, left, factor);
-        trapIf(b().icmp(Cond::Ne, b().imul(q, factor), left), ir::TrapKind::Shape, {whole, factor, b().i64(d)});
+        checkMeeting("the extent # is no multiple of #", {whole}, {factor}, {{b().imul(q, factor), left}});
         found = q;
       });
     }
@@ -180,19 +180,8 @@ ValueId FunctionLowering::solveExtent(const Expr& e, const Decl& callee, uint32_
 
 // What the checker could not prove: extents that are open in the argument against what the parameter says.
 void FunctionLowering::checkArgumentShapes(const Expr& e, const Decl& callee, const std::vector<ValueId>& values, const std::vector<ValueId>& solved) {
-  for (size_t k = 0; k < callee.params.size() && k < e.children.size(); k++) {
-    if (!e.children[k]) continue;
-    const Type param = l.get(callee.params[k].type), argType = l.get(typeOf(e.children[k]));
-    if (param.kind == Kind::Parameter || param.kind != argType.kind) continue;
-    eachExtent(param, [&](ExtentId x, unsigned d, int at) {
-      if (d >= argType.extents.size() || !types.isOpen(argType.extents[d]) || types.isOpen(x)) return;
-      ValueId want = calleeExtent(x, solved);
-      if (!want) return;
-      ValueId have = b().load(ir::I64, values[k], at);
-      if (want == have) return;
-      trapIf(b().icmp(Cond::Ne, want, have), ir::TrapKind::Shape, {want, have, b().i64(d)});
-    });
-  }
+  for (size_t k = 0; k < callee.params.size() && k < e.children.size(); k++)
+    if (e.children[k]) checkDeclared(callee.params[k].name, callee.params[k].type, typeOf(e.children[k]), values[k], solved);
 }
 
 // ---- calls ----

@@ -1,4 +1,5 @@
 // Expressions: scalars by value, everything else written to memory or borrowed by address.
+#include <algorithm>
 #include <cstring>
 
 #include "lower/function.h"
@@ -331,8 +332,22 @@ void FunctionLowering::evaluate(ExprId id) {
   pushDrop(slot, t);
 }
 
+// Such a conversion passes its value on: what was a place is looked at in place, what was moved is moved.
+bool FunctionLowering::passesOn(ExprId id) const {
+  const Expr& e = expr(id);
+  if (e.kind != ExprKind::Convert || e.explicitConversion) return false;
+  const Type to = types.get(e.type), from = types.get(expr(e.children[0]).type);
+  return from.kind == to.kind && (to.kind == Kind::Tensor ? types.same(from.element, to.element) : to.kind == Kind::Record);
+}
+
 ValueId FunctionLowering::borrow(ExprId id) {
   TypeId t = typeOf(id);
+  if (passesOn(id)) {
+    ExprId value = expr(id).children[0];
+    ValueId address = borrow(value);
+    checkShape(address, typeOf(value), t);
+    return address;
+  }
   if (isPlace(id)) return place(id, false).address;
   ValueId slot = slotFor(t);
   if (isScalar(t)) { storeValue(slot, t, scalar(id)); return slot; }
@@ -345,7 +360,10 @@ ValueId FunctionLowering::borrow(ExprId id) {
 void FunctionLowering::intoAs(ExprId id, TypeId want, ValueId dest) {
   bool tracked = l.isTrackedFloat(typeOf(id));
   if (tracked && isScalar(want)) return storeValue(dest, want, scalar(id));
-  if (!l.isTrackedFloat(want) || tracked) return into(id, dest);
+  if (!l.isTrackedFloat(want) || tracked) {
+    into(id, dest);
+    return checkShape(dest, typeOf(id), want);
+  }
   b().memZero(dest, 16);
   b().store(scalar(id), dest);
 }
@@ -390,7 +408,9 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
       return intoAs(e.children[0], l.get(t).element, offset(dest, layout.offsets[1]));
     }
     case ExprKind::Function: return functionValue(e, t, marks.open[id.index], dest);
-    case ExprKind::Convert: return l.get(t).kind == Kind::Tensor ? convertTensor(id, t, dest) : into(e.children[0], dest);
+    case ExprKind::Convert:
+      if (passesOn(id)) return intoAs(e.children[0], t, dest);
+      return l.get(t).kind == Kind::Tensor ? convertTensor(id, t, dest) : into(e.children[0], dest);
     case ExprKind::Call:
       if (isPlace(id)) return copy(dest, callPlace(id), t);
       return callInto(id, dest);
@@ -412,29 +432,7 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
       std::vector<TypeId> fields = l.fieldTypes(t);
       intoParts(e, [&](uint32_t k) { return layout.offsets[k]; }, [&](uint32_t k) { return fields[k]; }, dest);
       if (type.kind != Kind::Record) return;
-      // The hidden extents: known ones are computed; the rest comes from the first field whose shape shows it.
-      const Decl& d = program.get(type.decl);
-      std::vector<ValueId> hidden(type.extents.size());
-      for (size_t x = 0; x < type.extents.size(); x++) {
-        ExtentId name = types.name(type.decl, uint32_t(x), d.extentParams[x]);
-        if (!types.isOpen(type.extents[x])) hidden[x] = extentValue(type.extents[x]);
-        for (size_t k = 0; k < d.fields.size(); k++) {
-          const Type field = l.get(d.fields[k].type);
-          for (unsigned dim = 0; dim < field.extents.size(); dim++) {
-            if (field.extents[dim] != name) continue;
-            ValueId at = offset(dest, layout.offsets[k]);
-            if (field.kind != Kind::Tensor && field.kind != Kind::Record) continue;
-            TypeId actual = typeOf(e.children[k]);
-            if (!types.isOpen(l.get(actual).extents[dim]) && hidden[x] && !types.isOpen(type.extents[x])) continue;
-            ValueId found = field.kind == Kind::Tensor ? b().load(ir::I64, at, tensor::Extents + 8 * dim) : b().load(ir::I64, at, 8 * dim);
-            if (!hidden[x]) hidden[x] = found;
-            else trapIf(b().icmp(Cond::Ne, hidden[x], found), ir::TrapKind::Shape, {hidden[x], found, b().i64(dim)});
-          }
-        }
-        if (!hidden[x]) hidden[x] = b().i64(0);
-        b().store(hidden[x], dest, int64_t(8 * x));
-      }
-      return;
+      return recordExtents(e, type, layout.offsets, dest);
     }
     case ExprKind::MakeChoice: {
       if (l.sizeOf(t) > 8) b().memZero(dest, l.sizeOf(t));
@@ -488,7 +486,11 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
 // The parts of a constructor, in order. When a later one fails, the earlier ones are released.
 void FunctionLowering::intoParts(const Expr& e, const std::function<uint32_t(uint32_t)>& offsetOf, const std::function<TypeId(uint32_t)>& wanted, ValueId dest) {
   size_t depth = cleanups.size();
-  auto moves = [&](uint32_t k) { return expr(e.children[k]).kind == ExprKind::Local && l.owns(wanted(k)); };
+  auto moves = [&](uint32_t k) {
+    ExprId part = e.children[k];
+    while (passesOn(part)) part = expr(part).children[0];
+    return expr(part).kind == ExprKind::Local && l.owns(wanted(k));
+  };
   std::vector<uint32_t> order = textOrder(e);
   // Whole variables move after the others.
   for (int pass = 0; pass < 2; pass++)
@@ -499,6 +501,26 @@ void FunctionLowering::intoParts(const Expr& e, const std::function<uint32_t(uin
       pushDrop(part, wanted(k));
     }
   cleanups.resize(depth);
+}
+
+// The hidden extents of a new record: known ones are computed, the rest comes from the first field whose shape shows it. Then every field is
+// held against what its declaration says.
+void FunctionLowering::recordExtents(const Expr& e, const Type& type, const std::vector<uint32_t>& offsets, ValueId dest) {
+  const Decl& d = program.get(type.decl);
+  std::vector<ValueId> hidden(type.extents.size());
+  for (size_t x = 0; x < hidden.size(); x++) {
+    ExtentId name = types.name(type.decl, uint32_t(x), d.extentParams[x]);
+    if (!types.isOpen(type.extents[x])) hidden[x] = extentValue(type.extents[x]);
+    for (size_t k = 0; k < d.fields.size() && !hidden[x]; k++) {
+      const Type field = l.get(d.fields[k].type);
+      if (field.kind != Kind::Tensor && field.kind != Kind::Record) continue;
+      auto at = std::find(field.extents.begin(), field.extents.end(), name);
+      if (at != field.extents.end()) hidden[x] = shownExtents(offset(dest, offsets[k]), typeOf(e.children[k]))[size_t(at - field.extents.begin())];
+    }
+    if (!hidden[x]) hidden[x] = b().i64(0);
+    b().store(hidden[x], dest, int64_t(8 * x));
+  }
+  for (size_t k = 0; k < d.fields.size(); k++) checkDeclared(d.fields[k].name, d.fields[k].type, typeOf(e.children[k]), offset(dest, offsets[k]), hidden);
 }
 
 void FunctionLowering::makeList(const Expr& e, TypeId t, ValueId dest) {
@@ -549,7 +571,7 @@ void FunctionLowering::comprehension(ExprId id, TypeId t, ValueId dest) {
     int64_t n = 0;
     types.isConstant(type.extents[0], &n);
     ValueId length = b().load(ir::I64, collected, sequence::Length);
-    trapIf(b().icmp(Cond::Ne, length, b().i64(n)), ir::TrapKind::Shape, {b().i64(n), length, b().i64(0)});
+    checkMeeting("the array should have # elements and gets #", {b().i64(n)}, {length}, {{b().i64(n), length}});
     moveBytes(dest, b().load(ir::Ptr, collected), t);
     b().store(b().i64(0), collected, sequence::Length);            // the elements have moved; the memory remains to be freed
     popCleanups(depth);
@@ -566,7 +588,7 @@ void FunctionLowering::comprehension(ExprId id, TypeId t, ValueId dest) {
   }
   if (!types.isOpen(type.extents[0])) {
     ValueId want = extentValue(type.extents[0]), have = b().load(ir::I64, dest, tensor::Extents);
-    trapIf(b().icmp(Cond::Ne, want, have), ir::TrapKind::Shape, {want, have, b().i64(0)});
+    checkMeeting(rank == 1 ? "the vector should have # elements and gets #" : "the tensor should have # rows and gets #", {want}, {have}, {{want, have}});
   }
   popCleanups(depth);
 }

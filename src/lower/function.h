@@ -137,7 +137,9 @@ class FunctionLowering {
   // ---- expr.cpp ----
   ValueId scalar(ExprId);
   void into(ExprId, ValueId dest);
-  void intoAs(ExprId, TypeId want, ValueId dest);   // want differs from the expression's type in marks alone
+  void intoAs(ExprId, TypeId want, ValueId dest);   // want differs from the expression's type in marks, or has extents known that are checked
+  void recordExtents(const Expr&, const Type&, const std::vector<uint32_t>& offsets, ValueId dest);
+  bool passesOn(ExprId) const;                      // an implicit conversion of extents alone
   ValueId borrow(ExprId);
   void evaluate(ExprId);                       // for its effects; the result is released
   ValueId condition(ExprId);                   // a bool, its temporaries released
@@ -226,9 +228,15 @@ class FunctionLowering {
   ValueId contiguous(ValueId tensorAddress, TypeId);                 // the same or a copy that is released with the statement
   void makeTensorLiteral(const Expr&, TypeId, ValueId dest);
   void zerosInto(ExprId, const Expr&, TypeId, ValueId dest, bool ones);
-  void checkShape(ValueId tensorAddress, TypeId from, TypeId to);    // run-time checks where an open extent meets a known one
   void copyElements(ValueId toStruct, ValueId fromStruct, TypeId to, TypeId from);   // element by element, any strides
   void convertTensor(ExprId, TypeId, ValueId dest);
+
+  // ---- shapes.cpp ----
+  using Meeting = std::pair<ValueId, ValueId>;             // two extents that must be equal
+  void checkMeeting(const std::string& words, const std::vector<ValueId>& first, const std::vector<ValueId>& second, const std::vector<Meeting>&);
+  std::vector<ValueId> shownExtents(ValueId address, TypeId);
+  void checkShape(ValueId address, TypeId from, TypeId to);          // where open extents of a value meet known ones of its place
+  void checkDeclared(const std::string& what, TypeId declared, TypeId actual, ValueId address, const std::vector<ValueId>& solved);
 
   // ---- vocabulary.cpp ----
   void vocabularyInto(ExprId, ValueId dest);

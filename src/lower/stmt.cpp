@@ -68,7 +68,6 @@ void FunctionLowering::declare(const Stmt& s) {
   }
   ValueId slot = slotFor(t);
   scoped([&] { intoAs(s.value, t, slot); });
-  if (l.get(t).kind == Kind::Tensor) checkShape(slot, typeOf(s.value), t);
   state = {slot, false};
   pushDrop(slot, t);
 }
@@ -105,7 +104,6 @@ void FunctionLowering::assignTo(ExprId target, ExprId value) {
   ValueId fresh = slotFor(t);
   intoAs(value, t, fresh);
   at(to.place);
-  if (l.get(t).kind == Kind::Tensor) checkShape(fresh, from, t);
   carryEntry(fresh, p.address, t);
   drop(p.address, t);
   moveBytes(p.address, fresh, t);
@@ -591,7 +589,6 @@ void FunctionLowering::returnStatement(const Stmt& s) {
   }
   if (resultAddress) {
     intoAs(s.value, resultType, resultAddress);
-    if (l.get(resultType).kind == Kind::Tensor) checkShape(resultAddress, typeOf(s.value), resultType);
     return leaveWith({});
   }
   leaveWith(scalar(s.value));

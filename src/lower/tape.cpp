@@ -146,7 +146,7 @@ void FunctionLowering::walk(const std::vector<ValueId>& records, TypeId t, const
       if (type.kind == Kind::List)
         for (size_t k = 1; k < records.size(); k++) {
           ValueId length = b().load(ir::I64, records[k], sequence::Length);
-          trapIf(b().icmp(Cond::Ne, count, length), ir::TrapKind::Shape, {count, length, b().i64(0)});
+          checkMeeting("the lists that `each` walks side by side have the lengths # and #", {count}, {length}, {{count, length}});
         }
       uint32_t size = l.sizeOf(type.element);
       countedLoop(count, [&](ValueId i) {
@@ -309,7 +309,7 @@ void FunctionLowering::joinLastTwo(ValueId list, TypeId element) {
     ValueId count = tensor ? countOf(a[0], leaf) : b().i64(1);
     if (tensor) {
       ValueId other = countOf(a[1], leaf);
-      trapIf(b().icmp(Cond::Ne, count, other), ir::TrapKind::Shape, {count, other, b().i64(-1)});
+      checkMeeting("the tensors of two records that are added have # and # elements", {count}, {other}, {{count, other}});
     }
     callRuntime("Elementwise", "AddInto", ir::Void, {tensor ? b().load(ir::Ptr, a[0]) : a[0], tensor ? b().load(ir::Ptr, a[1]) : a[1], count},
                 {types.unmarked(tensor ? lt.element : leaf)});

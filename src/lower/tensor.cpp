@@ -1,4 +1,4 @@
-// Tensors: shapes, making them, run-time shape checks, copies between views, conversions.
+// Tensors: their extents, making them, copies between views, conversions.
 #include "lower/function.h"
 
 namespace mica::lower {
@@ -53,15 +53,6 @@ ValueId FunctionLowering::contiguous(ValueId address, TypeId t) {
   return answer;
 }
 
-void FunctionLowering::checkShape(ValueId address, TypeId from, TypeId to) {
-  const Type a = l.get(from), c = l.get(to);
-  for (unsigned k = 0; k < c.extents.size() && k < a.extents.size(); k++) {
-    if (types.isOpen(c.extents[k]) || !types.isOpen(a.extents[k])) continue;
-    ValueId want = extentValue(c.extents[k]), have = b().load(ir::I64, address, tensor::Extents + 8 * int(k));
-    trapIf(b().icmp(Cond::Ne, want, have), ir::TrapKind::Shape, {want, have, b().i64(k)});
-  }
-}
-
 void FunctionLowering::copyElements(ValueId to, ValueId from, TypeId toType, TypeId fromType) {
   const Type type = l.get(toType);
   int rank = int(type.extents.size());
@@ -74,16 +65,26 @@ void FunctionLowering::makeTensorLiteral(const Expr& e, TypeId t, ValueId dest) 
   const Type type = l.get(t);
   TypeId element = types.unmarked(type.element);
   uint32_t size = l.sizeOf(element);
+  // Open inner extents are those of the first row: a literal's length, or what a tensor shows, which is then worked out before the rest.
   std::vector<ValueId> extents;
-  for (unsigned k = 0; k < type.extents.size(); k++) {
-    if (!types.isOpen(type.extents[k])) { extents.push_back(extentValue(type.extents[k])); continue; }
-    if (k == 0) { extents.push_back(b().i64(int64_t(e.children.size()))); continue; }
-    const Expr* row = &e;                       // an open inner extent is that of the first row's literal
-    for (unsigned d = 0; d < k && !row->children.empty(); d++) row = &expr(row->children[0]);
-    extents.push_back(b().i64(int64_t(row->children.size())));
-  }
-  makeTensor(dest, element, extents, false);
   size_t depth = cleanups.size();
+  const Expr* row = &e;
+  ExprId first;
+  ValueId firstValue;
+  for (unsigned k = 0; k < type.extents.size(); k++) {
+    if (!types.isOpen(type.extents[k])) extents.push_back(extentValue(type.extents[k]));
+    else if (!first) extents.push_back(b().i64(int64_t(row->children.size())));
+    else extents.push_back(extentOf(firstValue, typeOf(first), k - unsigned(type.extents.size() - l.get(typeOf(first)).extents.size())));
+    if (first || row->children.empty() || k + 1 == type.extents.size()) continue;
+    ExprId next = row->children[0];
+    row = &expr(next);
+    if (row->kind == ExprKind::MakeTensor) continue;
+    first = next;
+    firstValue = contiguous(borrow(first), typeOf(first));
+  }
+  at(e.place);
+  makeTensor(dest, element, extents, false);
+  size_t made = cleanups.size();
   pushDrop(dest, t);
   ValueId data = b().load(ir::Ptr, dest);
   ValueId rowBytes = b().i64(size);
@@ -101,12 +102,19 @@ void FunctionLowering::makeTensorLiteral(const Expr& e, TypeId t, ValueId dest) 
       for (size_t k = 0; k < c.children.size(); k++) fill(c.children[k], b().padd(p, b().imul(b().i64(int64_t(k)), step)), level - 1);
       return;
     }
-    ValueId row = contiguous(borrow(child), typeOf(child));     // a tensor as a row
+    ValueId row = child == first ? firstValue : contiguous(borrow(child), typeOf(child));     // a tensor as a row
+    at(e.place);
+    std::vector<ValueId> wanted(extents.end() - level, extents.end()), shown = shapeOf(row, typeOf(child));
+    std::vector<Meeting> meeting;
+    for (unsigned k = 0; k < level; k++)
+      if (types.isOpen(l.get(typeOf(child)).extents[k])) meeting.push_back({wanted[k], shown[k]});
+    if (child != first) checkMeeting("the rows of this tensor have the shapes % and %", wanted, shown, meeting);
     callRuntime("Memory", "Copy", ir::Void, {p, b().load(ir::Ptr, row), rowBytes});
   };
   for (size_t k = 0; k < e.children.size(); k++)
     scoped([&] { fill(e.children[k], b().padd(data, b().imul(b().i64(int64_t(k)), rowBytes)), unsigned(extents.size()) - 1); });
-  cleanups.resize(depth);
+  cleanups.resize(made);
+  popCleanups(depth);
 }
 
 // Zeros and Ones: the extents are the type's known ones, or the run-time integers in the brackets.
@@ -191,7 +199,7 @@ void FunctionLowering::reshapeInto(ExprId id, ValueId dest) {
   TypeId element = types.unmarked(type.element);
   makeTensor(dest, element, extents, false);
   ValueId have = countOf(x, from), want = countOf(dest, t);
-  trapIf(b().icmp(Cond::Ne, have, want), ir::TrapKind::Shape, {want, have, b().i64(-1)});
+  checkMeeting("a Reshape keeps the number of elements, and % and % differ in it", shapeOf(x, from), extents, {{have, want}});
   callRuntime("Memory", "Copy", ir::Void, {b().load(ir::Ptr, dest), b().load(ir::Ptr, x), b().imul(have, b().i64(l.sizeOf(element)))});
   if (recordedAt(id)) callRuntime("Tape", "RecordSame", ir::Void, {dest, x, have, b().i64(l.sizeOf(element))});
 }
@@ -210,12 +218,14 @@ void FunctionLowering::concatInto(ExprId id, ValueId dest) {
     std::vector<ValueId> shape = shapeOf(parts[k], part);
     counts.push_back(countOf(parts[k], part));
     if (k == 0) { extents = shape; continue; }
-    extents[0] = b().iadd(extents[0], shape[0]);
+    std::vector<Meeting> meeting;
     for (unsigned d = 1; d < shape.size(); d++) {
       ExtentId have = l.get(part).extents[d];
       if (have == l.get(typeOf(e.children[0])).extents[d] && !types.isOpen(have)) continue;
-      trapIf(b().icmp(Cond::Ne, extents[d], shape[d]), ir::TrapKind::Shape, {extents[d], shape[d], b().i64(d)});
+      meeting.push_back({extents[d], shape[d]});
     }
+    checkMeeting("the shapes of this Concat do not fit: % and %", shapeOf(parts[0], typeOf(e.children[0])), shape, meeting);
+    extents[0] = b().iadd(extents[0], shape[0]);
   }
   makeTensor(dest, element, extents, false);
   ValueId to = b().load(ir::Ptr, dest), list = slotBytes(16 * number);

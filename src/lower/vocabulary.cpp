@@ -1,4 +1,5 @@
 // Operations of the vocabulary: shapes from the row's signature, the forward kernel's call, and the tape's record with its backward thunk.
+#include <algorithm>
 #include <cctype>
 
 #include "frontend/signature.h"
@@ -261,7 +262,13 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
   // ---- the result's shape ----
   const Type resultType = l.get(resultPlain);
   std::vector<ValueId> shape;
-  auto sameExtent = [&](ValueId x, ValueId y, int dimension) { if (x != y) trapIf(b().icmp(Cond::Ne, x, y), ir::TrapKind::Shape, {x, y, b().i64(dimension)}); };
+  auto shapeAt = [&](size_t k) {
+    std::vector<ValueId> whole;
+    for (int d = 0; d < call.operands[k].rank; d++) whole.push_back(call.extent(call.operands[k], d));
+    if (k == 0 ? aTransposed : bTransposed) std::swap(whole[0], whole[1]);
+    return whole;
+  };
+  std::vector<Meeting> meeting;
   auto openAt = [&](size_t k, int d) { return types.isOpen(l.get(call.operands[k].type).extents[size_t(d)]); };
   if (row.rule == Rule::Pointwise && call.operands.size() > 1) {
     const Operand &x = call.operands[0], &y = call.operands[1];
@@ -270,22 +277,24 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
     for (int d = 0; d < big.rank; d++) shape.push_back(call.extent(big, d));
     for (int d = 0; d < small.rank; d++) {
       int at = big.rank - small.rank + d;
-      if (openAt(wide, at) || openAt(1 - wide, d)) sameExtent(shape[size_t(at)], call.extent(small, d), at);
+      if (openAt(wide, at) || openAt(1 - wide, d)) meeting.push_back({shape[size_t(at)], call.extent(small, d)});
     }
+    checkMeeting("the shapes of this `" + std::string(row.name) + "` do not fit: % and %", shapeAt(0), shapeAt(1), meeting);
   } else if (row.rule == Rule::Product) {
     const Operand &x = call.operands[0], &y = call.operands[1];
     ValueId one = b().i64(1), batch = one, m = one, n = one, inner;
     int batchRank = x.rank > 2 && y.rank > 2 ? x.rank - 2 : 0;
     for (int d = 0; d < batchRank; d++) {
       ValueId xe = call.extent(x, d);
-      if (openAt(0, d) || openAt(1, d)) sameExtent(xe, call.extent(y, d), d);
+      if (openAt(0, d) || openAt(1, d)) meeting.push_back({xe, call.extent(y, d)});
       batch = b().imul(batch, xe);
       shape.push_back(xe);
     }
     int xInner = x.rank == 1 ? 0 : aTransposed ? x.rank - 2 : x.rank - 1;
     int yInner = y.rank == 1 ? 0 : bTransposed ? y.rank - 1 : y.rank - 2;
     inner = call.extent(x, xInner);
-    if (openAt(0, xInner) || openAt(1, yInner)) sameExtent(inner, call.extent(y, yInner), xInner);
+    if (openAt(0, xInner) || openAt(1, yInner)) meeting.push_back({inner, call.extent(y, yInner)});
+    checkMeeting("the dimensions of this product cannot meet: % and %", shapeAt(0), shapeAt(1), meeting);
     for (int d = batchRank; d < x.rank; d++) {
       if (d == xInner) continue;
       m = b().imul(m, call.extent(x, d));
@@ -296,8 +305,8 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
                   {"aTransposed", b().i64(aTransposed)}, {"bTransposed", b().i64(bTransposed)}};
   } else if (row.rule == Rule::Signature) {
     // Names are bound by the first operand that shows them; later ones must agree where something is open.
-    std::vector<std::pair<std::string, std::vector<ValueId>>> bound;
-    std::vector<std::pair<std::string, bool>> boundOpen;
+    struct Bound { std::string name; size_t operand; std::vector<ValueId> values; bool open; };
+    std::vector<Bound> bound;
     for (size_t k = 0; k < call.operands.size(); k++) {
       const Operand& o = call.operands[k];
       if (o.form != Operand::Form::Tensor) continue;
@@ -308,19 +317,17 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
         std::vector<ValueId> values;
         bool open = false;
         for (int n = d.pack ? packed : 1; n > 0; n--) { open |= openAt(k, at); values.push_back(call.extent(o, at++)); }
-        bool known = false;
-        for (size_t i = 0; i < bound.size(); i++) {
-          if (bound[i].first != d.name) continue;
-          known = true;
-          if (open || boundOpen[i].second)
-            for (size_t j = 0; j < values.size() && j < bound[i].second.size(); j++) sameExtent(bound[i].second[j], values[j], int(j));
-        }
-        if (!known) { bound.push_back({d.name, values}); boundOpen.push_back({d.name, open}); }
+        auto first = std::find_if(bound.begin(), bound.end(), [&](const Bound& x) { return x.name == d.name; });
+        if (first == bound.end()) { bound.push_back({d.name, k, values, open}); continue; }
+        if (!open && !first->open) continue;
+        meeting.clear();
+        for (size_t j = 0; j < values.size() && j < first->values.size(); j++) meeting.push_back({first->values[j], values[j]});
+        checkMeeting("the shapes of this `" + std::string(row.name) + "` do not fit: % and %", shapeAt(first->operand), shapeAt(k), meeting);
       }
     }
     if (!signature.results.empty()) for (const Signature::Dim& d : signature.results[0].dims) {
       bool found = false;
-      for (auto& [name, values] : bound) if (name == d.name && !found) { found = true; shape.insert(shape.end(), values.begin(), values.end()); }
+      for (const Bound& x : bound) if (x.name == d.name && !found) { found = true; shape.insert(shape.end(), x.values.begin(), x.values.end()); }
       if (!found && shape.size() < resultType.extents.size() && !types.isOpen(resultType.extents[shape.size()])) shape.push_back(extentValue(resultType.extents[shape.size()]));
     }
   }
