@@ -41,33 +41,73 @@ compare() {
 bestCore() {
   local best= most=0 core rate
   for core in "" SkylakeX Haswell Zen; do
-    rate=$(OPENBLAS_CORETYPE=$core "$work/gemm_blas" 512 512 512 2>/dev/null | sed -n 's/.*median *\([0-9.]*\).*/\1/p')
+    rate=$(OPENBLAS_CORETYPE=$core "$work/gemm_blas" 512 512 512 nn 2>/dev/null | sed -n 's/.*median *\([0-9.]*\).*/\1/p')
     [ -n "$rate" ] && awk "BEGIN { exit !($rate > $most) }" && most=$rate best=$core
   done
   echo "$best"
+}
+
+# One product of both sides: product FORM M N K THREADS. Ours in as many repetitions as take about half a second.
+product() {
+  local form=$1 m=$2 n=$3 k=$4 threads=$5
+  local low high
+  high=$(awk "BEGIN { c = int(4e10 / (2.0 * $m * $n * $k)); print (c < 12 ? 12 : c) }")
+  low=$((high / 6))
+  ours() { MICA_THREADS=$threads each $low $high "$work/gemm" --rows $m --columns $n --inner $k --form $form --count; }
+  peer() { OPENBLAS_NUM_THREADS=$threads OPENBLAS_CORETYPE=$core "$work/gemm_blas" $m $n $k $form | sed -n 's/.*median *\([0-9.]*\).*/\1/p' | awk "{ print 2.0 * $m * $n * $k / \$1 * 1e-9 }"; }
+  if [ "$form $m $n" = "nn $k $k" ]; then compare gemm-$m-threads-$threads ours peer; else compare gemm-$form-${m}x${n}x$k-threads-$threads ours peer; fi
 }
 
 if wanted gemm; then
   if gcc -O2 "$here/gemm/gemm_blas.c" -lopenblas -o "$work/gemm_blas" 2>/dev/null && build "$here/mica/gemm.mica" "$work/gemm"; then
     unset OPENBLAS_L2_SIZE
     core=$(bestCore)
-    ours() { each 5 25 "$work/gemm" --count; }
-    peer() { OPENBLAS_CORETYPE=$core "$work/gemm_blas" 1024 1024 1024 | sed -n 's/.*median *\([0-9.]*\).*/\1/p' | awk '{ print 2 * 1024 ^ 3 / $1 * 1e-9 }'; }
     echo "# OpenBLAS with its kernel ${core:-as installed}"
-    compare gemm-1024 ours peer
+    for threads in $(seq 1 "$(($(nproc) < 2 ? 1 : 2))"); do
+      for size in 256 512 1024 2048; do product nn $size $size $size "$threads"; done
+      # the small GPT's: of its blocks, of the head (65 characters), of the weights' gradients
+      for shape in "128 128" "384 128" "512 128" "128 512" "65 128"; do
+        set -- $shape
+        product nn 1024 $1 $2 "$threads"
+        product nt 1024 $2 $1 "$threads"
+        product tn $2 $1 1024 "$threads"
+      done
+    done
   else
     echo "# no OpenBLAS (Debian: libopenblas-dev)"
   fi
 fi
 
+# Two threads share one memory: there PyTorch is taken at its best of all runs, ours at the median.
+bestOf() {
+  local name=$1 ours=$2 peer=$3 i
+  : >"$work/o" && : >"$work/p"
+  for ((i = 0; i < pairs; i++)); do $ours >>"$work/o" && $peer >>"$work/p" || { echo "cannot measure $name"; return 1; }; done
+  local o=$(median <"$work/o") p=$(sort -g "$work/p" | head -1)
+  echo "ratio $name $(divide "$p" "$o")    (ours $o s, peer's best $p s)"
+}
+
 if wanted gpt && [ -e "$here/../../corpus/gpt/gpt.mica" ] && build "$here/../../corpus/gpt/gpt.mica" "$work/gpt" checked; then
-  ours() { each 20 120 "$work/gpt" --text "$text" --sample 0 --steps; }
+  threads=1
+  ours() { MICA_THREADS=$threads each 20 120 "$work/gpt" --text "$text" --sample 0 --steps; }
   if [ -n "$PY" ]; then
-    peer() { ATEN_CPU_CAPABILITY=avx512 "$PY" "$here/gpt/train_gpt.py" --config small --untied --threads 1 --steps 80 --data "$text" | sed -n 's/^ms.step median \([0-9.]*\).*/\1e-3/p'; }
     echo "# PyTorch $("$PY" -c 'import torch; print(torch.__version__)')"
+    peer() { ATEN_CPU_CAPABILITY=avx512 "$PY" "$here/gpt/train_gpt.py" --config small --untied --threads $threads --steps 80 --data "$text" | sed -n 's/^ms.step median \([0-9.]*\).*/\1e-3/p'; }
     compare gpt-small-1-thread ours peer
+    if [ "$(nproc)" -gt 1 ]; then
+      threads=2
+      bestOf gpt-small-2-threads ours peer
+      threads=1
+    fi
   else
     echo "# no PyTorch: figure gpt-step $(ours) s"
+  fi
+  # train_gpt2.c of a checkout of github.com/karpathy/llm.c, at the same sizes
+  if [ -n "${LLMC:-}" ] && gcc -Ofast -march=native -fopenmp -w -DTESTING -I "$LLMC" "$here/gpt/llmc_step.c" -lm -o "$work/llmc_step"; then
+    peer() { "$work/llmc_step" "$work/llmc.bin" 40 | sed -n 's/^ms.step median \([0-9.]*\).*/\1e-3/p'; }
+    compare gpt-small-llm.c ours peer
+  else
+    echo "# no llm.c (LLMC=folder)"
   fi
 fi
 

@@ -2,7 +2,7 @@
 // C[M,N] = A[M,K] * B, all row-major. "NN": B is [K,N]; "NT": B is [N,K], used transposed (a linear layer's
 // forward, weights stored [out,in]); "TN": A^T (the weight gradient).
 // Build: gcc -O2 gemm_blas.c -lopenblas -o gemm_blas
-// Run:   OPENBLAS_NUM_THREADS=1 ./gemm_blas    (and =2); ./gemm_blas M N K for one float32 product
+// Run:   OPENBLAS_NUM_THREADS=1 ./gemm_blas    (and =2); ./gemm_blas M N K nn|nt|tn for one float32 product
 // Each shape is called in a loop for about 0.6 s; median and best of the calls are printed (the machine is shared).
 #include <cblas.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void bench(int dbl, int m, int n, int k, int ta, int tb) {
 }
 int main(int argc, char **argv) {
     printf("%s | kernel %s | threads %d\n", openblas_get_config(), openblas_get_corename(), openblas_get_num_threads());
-    if (argc == 4) { bench(0, atoi(argv[1]), atoi(argv[2]), atoi(argv[3]), 0, 0); return 0; }
+    if (argc == 5) { bench(0, atoi(argv[1]), atoi(argv[2]), atoi(argv[3]), argv[4][0] == 't', argv[4][1] == 't'); return 0; }
     int sq[] = {64, 128, 256, 512, 1024, 2048};
     for (int i = 0; i < 6; i++) bench(0, sq[i], sq[i], sq[i], 0, 0);
     int g[][3] = {{1024, 128, 128}, {1024, 512, 128}, {1024, 128, 512}, {1024, 384, 128}, {2048, 256, 1024}};
