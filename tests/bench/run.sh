@@ -17,6 +17,7 @@ done
 mkdir -p "$work"
 wanted() { [ ${#only[@]} = 0 ] || [[ " ${only[*]} " == *" $1 "* ]]; }
 only=("$@")
+grep -qw avx512f /proc/cpuinfo && export ATEN_CPU_CAPABILITY=avx512   # PyTorch's best, which it does not take by itself
 export MICA_THREADS=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 seconds() { local a b; a=$(date +%s%N); "$@" >/dev/null 2>"$work/err" || { cat "$work/err" >&2; echo nan; return 1; }; b=$(date +%s%N); echo "$(((b - a) / 1000))e-6"; }
@@ -92,7 +93,7 @@ if wanted gpt && [ -e "$here/../../corpus/gpt/gpt.mica" ] && build "$here/../../
   ours() { MICA_THREADS=$threads each 20 120 "$work/gpt" --text "$text" --sample 0 --steps; }
   if [ -n "$PY" ]; then
     echo "# PyTorch $("$PY" -c 'import torch; print(torch.__version__)')"
-    peer() { ATEN_CPU_CAPABILITY=avx512 "$PY" "$here/gpt/train_gpt.py" --config small --untied --threads $threads --steps 80 --data "$text" | sed -n 's/^ms.step median \([0-9.]*\).*/\1e-3/p'; }
+    peer() { "$PY" "$here/gpt/train_gpt.py" --config small --untied --threads $threads --steps 80 --data "$text" | sed -n 's/^ms.step median \([0-9.]*\).*/\1e-3/p'; }
     compare gpt-small-1-thread ours peer
     if [ "$(nproc)" -gt 1 ]; then
       threads=2
@@ -112,7 +113,7 @@ if wanted gpt && [ -e "$here/../../corpus/gpt/gpt.mica" ] && build "$here/../../
 fi
 
 if wanted rows && [ -n "$PY" ] && build "$here/mica/rows.mica" "$work/rows"; then
-  ATEN_CPU_CAPABILITY=avx512 "$PY" "$here/elementwise/elementwise.py" torch 1 >"$work/torch-rows"
+  "$PY" "$here/elementwise/elementwise.py" torch 1 >"$work/torch-rows"
   for op in exp tanh gelu add softmax layernorm; do
     case $op in gelu) key='gelu(tanh)' ;; softmax) key='softmax rows of 256' ;; layernorm) key='layernorm rows of 384' ;; *) key=$op ;; esac
     rate=$(grep -F " $key " "$work/torch-rows" | head -1 | sed -n 's/.*median *\([0-9]*\).*/\1/p')
