@@ -81,13 +81,16 @@ ValueId FunctionLowering::scalar(ExprId id) {
     }
     case ExprKind::InRange: return inRange(e);
     case ExprKind::InSet: {
-      TypeId c = typeOf(e.children[1]);
-      const Type container = l.get(c);
+      const Type container = l.get(typeOf(e.children[1]));
+      TypeId keyType = typeOf(e.children[0]);
+      ValueId key;
+      if (isScalar(keyType)) {
+        key = slotFor(keyType);
+        storeValue(key, keyType, scalar(e.children[0]));
+      } else {
+        key = borrow(e.children[0]);
+      }
       ValueId where = borrow(e.children[1]);
-      TypeId keyType = container.kind == Kind::Map ? container.key : container.element;
-      ValueId key = slotFor(keyType);
-      if (isScalar(keyType)) storeValue(key, keyType, scalar(e.children[0]));
-      else key = borrow(e.children[0]);
       if (container.kind == Kind::Map) return callRuntime("Maps", "Contains", ir::I1, {where, key}, {container.key, container.element});
       if (container.kind == Kind::Set) return callRuntime("Sets", "Contains", ir::I1, {where, key}, {container.element});
       if (container.kind == Kind::String) return callRuntime("Text", "Contains", ir::I1, {where, key});
