@@ -610,7 +610,7 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
       if (!take(e, a, {"path", "record"}, 2)) return errorExpr(e);
       ExprId path = exprAs(a[0]->value, stringType(), "the path"), x = value(1);
       if (kindOf(x) != Kind::Record) return refuse(1, "a record", x);
-      if (isError(path)) return errorExpr(e);
+      if (isError(path) || !checkpointHolds(types.unmarked(typeOf(x)), "", a[1]->value)) return errorExpr(e);
       return finishCall(makeBuiltin(b, unit(), {path, x}, {}, e), failuresNamed({"IoError"}, e), e, name);
     }
     case Builtin::LoadCheckpoint: {
@@ -624,6 +624,7 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
         error(e, "`LoadCheckpoint` needs the record's type").note("write `LoadCheckpoint[State[?]](path)`");
         return errorExpr(e);
       }
+      if (!checkpointHolds(types.unmarked(type), "", e)) return errorExpr(e);
       return finishCall(makeBuiltin(b, types.unmarked(type), {path}, {}, e), failuresNamed({"IoError", "BadCheckpoint"}, e), e, name);
     }
     case Builtin::ToDevice: case Builtin::ToHost: case Builtin::Beside: {

@@ -36,6 +36,30 @@ bool BodyChecker::recordWalks(TypeId type, const ast::Expr* at, const std::strin
   return false;
 }
 
+// What a checkpoint holds: tensors, scalars, strings and lists of scalars, in records, arrays and tuples. Reports the first field that is none of these.
+bool BodyChecker::checkpointHolds(TypeId type, const std::string& path, const ast::Expr* at, int depth) {
+  if (depth > 100) return true;   // a record in itself has been refused
+  const Type t = typ(type);
+  auto isScalar = [](Kind k) { return isInteger(k) || isFloat(k) || k == Kind::Bool || k == Kind::Char || k == Kind::Parameter || k == Kind::Error; };
+  if (isScalar(t.kind) || t.kind == Kind::Tensor || t.kind == Kind::String || (t.kind == Kind::List && isScalar(kindOf(t.element)))) return true;
+  if (t.kind == Kind::Array) return checkpointHolds(t.element, path, at, depth + 1);
+  auto inner = [&](const std::string& name) { return path.empty() ? name : path + "." + name; };
+  if (t.kind == Kind::Record) {
+    checker.ensureSignature(t.decl);
+    for (const FieldDecl& f : program.get(t.decl).fields)
+      if (!checkpointHolds(types.substitute(f.type, t.decl, t.args, t.extents), inner(f.name), at, depth + 1)) return false;
+    return true;
+  }
+  if (t.kind == Kind::Tuple) {
+    for (size_t i = 0; i < t.args.size(); i++)
+      if (!checkpointHolds(t.args[i], inner(std::to_string(i)), at, depth + 1)) return false;
+    return true;
+  }
+  error(at, "a checkpoint does not hold " + aType(type) + ", and `" + path + "` is one")
+      .note("it holds tensors, numbers, bools, chars, strings and lists of numbers, in records, arrays and tuples");
+  return false;
+}
+
 bool BodyChecker::sameStructure(TypeId a, TypeId b, std::string* where) {
   const Type x = typ(a), y = typ(b);
   if (x.kind != Kind::Record || y.kind != Kind::Record) return types.same(a, b);

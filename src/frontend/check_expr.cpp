@@ -666,7 +666,7 @@ void Checker::checkFormat(std::string_view f, Span at, TypeId type) {
   }
   char kind = 0;
   if (i < f.size()) kind = f[i++];
-  if (!fine || i != f.size() || (kind && std::string_view("fegxXbo%c").find(kind) == std::string_view::npos)) {
+  if (!fine || i != f.size() || (kind && std::string_view("fegxXbo%").find(kind) == std::string_view::npos)) {
     context.diagnostics.error(at, "`" + std::string(f) + "` is no format").note("a format is width, precision and kind: `8`, `.4f`, `08x`, `e`");
     return;
   }
@@ -674,9 +674,9 @@ void Checker::checkFormat(std::string_view f, Span at, TypeId type) {
   bool floats = k == mica::Kind::Float32 || k == mica::Kind::Float64, ints = isInteger(k) || k == mica::Kind::Char;
   bool generic = k == mica::Kind::Parameter;
   bool floatKind = kind == 'f' || kind == 'e' || kind == 'g' || kind == '%';
-  bool intKind = kind == 'x' || kind == 'X' || kind == 'b' || kind == 'o' || kind == 'c';
+  bool intKind = kind == 'x' || kind == 'X' || kind == 'b' || kind == 'o';
   if (generic) return;
-  bool fits = floatKind ? floats : intKind ? ints : !precise || floats || k == mica::Kind::String;
+  bool fits = floatKind ? floats : intKind ? ints : !precise || floats;
   if (fits) return;
   auto& e = context.diagnostics.error(at, "the format `" + std::string(f) + "` does not fit " + showWithArticle(program, type));
   if (ints && (floatKind || precise)) e.note("convert it: `float64(…)`");

@@ -358,6 +358,7 @@ class BodyChecker {
   ExprId printCall(const ast::CallExpr*);
   std::vector<TypeId> failuresNamed(std::initializer_list<const char*>, const ast::Expr* at);
   bool recordWalks(TypeId, const ast::Expr* at, const std::string& who);
+  bool checkpointHolds(TypeId type, const std::string& path, const ast::Expr* at, int depth = 0);
   ExprId sortCall(const ast::CallExpr*);
   ExprId minMax(const std::string&, const ast::CallExpr*, TypeId hint);
 

@@ -221,7 +221,7 @@ class Lexer {
           .note("a number with a point, such as `1e30`, is a float");
       value = 0;
     } else {
-      checkUnderscores();
+      checkUnderscores(digits);
     }
     push(TokenKind::Integer, uint32_t(tokens.integers.size()));
     tokens.integers.push_back(value);
@@ -233,7 +233,7 @@ class Lexer {
       while (isWordByte(*p)) p++;
       error({placeOf(wrong), uint32_t(p - wrong)}, "`" + shorten({wrong, size_t(p - wrong)}) + "` cannot follow a number");
     } else {
-      checkUnderscores();
+      checkUnderscores(tokenStart);
     }
     scratch.clear();
     for (const char* q = tokenStart; q < p; q++) if (*q != '_') scratch += *q;
@@ -251,10 +251,10 @@ class Lexer {
     tokens.floats.push_back(v);
   }
 
-  // `_` stands between digits only.
-  void checkUnderscores() {
-    for (const char* q = tokenStart; q < p; q++)
-      if (*q == '_' && (!isWordByte(q[1]) || digitValue(q[-1]) == 99 || digitValue(q[1]) == 99)) {
+  // `_` stands between digits only, which begin at `digits`.
+  void checkUnderscores(const char* digits) {
+    for (const char* q = digits; q < p; q++)
+      if (*q == '_' && (q == digits || !isWordByte(q[1]) || digitValue(q[-1]) == 99 || digitValue(q[1]) == 99)) {
         error({placeOf(q), 1}, "`_` stands between the digits of a number");
         return;
       }

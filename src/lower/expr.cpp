@@ -415,7 +415,7 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
       if (passesOn(id)) return intoAs(e.children[0], t, dest);
       return l.get(t).kind == Kind::Tensor ? convertTensor(id, t, dest) : into(e.children[0], dest);
     case ExprKind::Call:
-      if (isPlace(id)) return copy(dest, callPlace(id), t);
+      if (isPlace(id)) return copy(dest, place(id, false).address, t);
       return callInto(id, dest);
     case ExprKind::CallValue: {
       ValueId result;
@@ -423,7 +423,7 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
       return callValue(e, dest, &result, &failing);
     }
     case ExprKind::Builtin:
-      if (builtinAnswersPlace(e)) return copy(dest, builtinPlace(id), t);
+      if (builtinAnswersPlace(e)) return copy(dest, place(id, false).address, t);
       return builtinInto(id, dest);
     case ExprKind::Intrinsic:
       if (intrinsicAnswersPlace(e)) return copy(dest, intrinsicPlace(id), t);
@@ -656,10 +656,8 @@ void FunctionLowering::orElseInto(const Expr& e, TypeId t, ValueId dest) {
     handler(e.handler, t, dest);
     if (!endsBlock()) b().br(done);
   };
-  // A call that answers an optional place gives its address, 0 for none.
-  bool answersPlace = (s.kind == ExprKind::Call && isPlace(source)) || (s.kind == ExprKind::Builtin && builtinAnswersPlace(s));
-  if (answersPlace) {
-    ValueId p = s.kind == ExprKind::Call ? callPlace(source) : builtinPlace(source);
+  if (answersOptionalPlace(source)) {
+    ValueId p = optionalPlace(source);
     b().brIf(isNull(p), missing, some);
     b().setBlock(some);
     if (dest) copy(dest, p, t);

@@ -181,6 +181,9 @@ class FunctionLowering {
   void callInto(ExprId, ValueId dest);                    // no failure, or inside `try`
   ValueId callScalar(ExprId);
   ValueId callPlace(ExprId);                              // read/inout results
+  bool answersOptionalPlace(ExprId);
+  ValueId optionalPlace(ExprId);
+  ValueId optionalView(ValueId address, TypeId optional);
   ValueId lastFailure;                                    // of a built-in that can fail
   ValueId emitCall(ExprId, ValueId dest, bool* failing);  // answers the IR result (failure, scalar, place, or none)
   struct Argument { ValueId value; };

@@ -66,12 +66,42 @@ PlaceRef FunctionLowering::place(ExprId id, bool forChanging) {
       sliceInto(e, view, forChanging);
       return {view, true};
     }
-    case ExprKind::Call: if (isPlace(id)) return {callPlace(id)}; break;
-    case ExprKind::Builtin: if (builtinAnswersPlace(e)) return {builtinPlace(id)}; break;
+    case ExprKind::Call: case ExprKind::Builtin:
+      if (answersOptionalPlace(id)) return {optionalView(optionalPlace(id), typeOf(id))};
+      if (e.kind == ExprKind::Call && isPlace(id)) return {callPlace(id)};
+      if (e.kind == ExprKind::Builtin && builtinAnswersPlace(e)) return {builtinPlace(id)};
+      break;
     case ExprKind::Intrinsic: if (intrinsicAnswersPlace(e)) return {intrinsicPlace(id)}; break;
     default: break;
   }
   return {borrow(id)};
+}
+
+// A call that answers an optional place gives the address of its value, 0 for none: `Find`, and functions with the result `read T?` or `inout T?`.
+bool FunctionLowering::answersOptionalPlace(ExprId id) {
+  const Expr& e = expr(id);
+  if (l.get(typeOf(id)).kind != Kind::Optional) return false;
+  return e.kind == ExprKind::Call ? isPlace(id) : e.kind == ExprKind::Builtin && (e.builtin == Builtin::Find || e.builtin == Builtin::FindInout);
+}
+
+ValueId FunctionLowering::optionalPlace(ExprId id) {
+  return expr(id).kind == ExprKind::Call ? callPlace(id) : builtinPlace(id);
+}
+
+// Such an address as an optional of the bytes that lie there, where a value is wanted. It owns nothing.
+ValueId FunctionLowering::optionalView(ValueId address, TypeId optional) {
+  const Layout layout = l.layout(optional);
+  TypeId element = l.get(optional).element;
+  ValueId view = slotFor(optional);
+  b().memZero(view, layout.size);
+  BlockId some = b().createBlock(), done = b().createBlock();
+  b().brIf(isNull(address), done, some);
+  b().setBlock(some);
+  b().store(b().iconst(ir::I8, 1), view);
+  moveBytes(offset(view, layout.offsets[1]), address, element);
+  b().br(done);
+  b().setBlock(done);
+  return view;
 }
 
 ValueId FunctionLowering::index(ExprId id) {

@@ -207,11 +207,9 @@ void FunctionLowering::ifLet(const Stmt& s) {
   BlockId yes = b().createBlock(), no = b().createBlock(), done = b().createBlock();
   TypeId optional = typeOf(s.value);
   TypeId element = l.get(optional).element;
-  const Expr& e = expr(s.value);
-  bool answersPlace = (e.kind == ExprKind::Call && isPlace(s.value)) || (e.kind == ExprKind::Builtin && builtinAnswersPlace(e));
   ValueId part;
-  if (answersPlace) {
-    part = e.kind == ExprKind::Call ? callPlace(s.value) : builtinPlace(s.value);
+  if (answersOptionalPlace(s.value)) {
+    part = optionalPlace(s.value);
     b().brIf(isNull(part), no, yes);
   } else {
     ValueId p = isPlace(s.value) ? place(s.value, s.mode == Mode::Inout).address : borrow(s.value);
@@ -267,11 +265,9 @@ void FunctionLowering::whileLet(const Stmt& s) {
   size_t depth = cleanups.size();
   TypeId optional = typeOf(s.value);
   TypeId element = l.get(optional).element;
-  const Expr& e = expr(s.value);
-  bool answersPlace = (e.kind == ExprKind::Call && isPlace(s.value)) || (e.kind == ExprKind::Builtin && builtinAnswersPlace(e));
   ValueId part;
-  if (answersPlace) {
-    part = e.kind == ExprKind::Call ? callPlace(s.value) : builtinPlace(s.value);
+  if (answersOptionalPlace(s.value)) {
+    part = optionalPlace(s.value);
     b().brIf(isNull(part), leave, inside);
     b().setBlock(inside);
   } else {
@@ -578,6 +574,7 @@ void FunctionLowering::returnStatement(const Stmt& s) {
     ValueId address;
     if (optional && e.kind == ExprKind::None) address = null();
     else if (optional && e.kind == ExprKind::Some) address = place(e.children[0], resultMode == ResultMode::Inout).address;
+    else if (answersOptionalPlace(s.value)) address = optionalPlace(s.value);
     else address = place(s.value, resultMode == ResultMode::Inout).address;
     emitCleanups(0);
     b().ret(address);

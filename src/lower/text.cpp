@@ -1,5 +1,5 @@
 // Strings: literals, interpolation with formats, Print. The library's Format module appends to a string; a format becomes one integer:
-//   bits 0-7 the kind (0 plain, or 'f' 'e' 'g' 'x' 'X' 'b' 'o' '%' 'c'), 8-23 the width, 24-39 the precision + 1 (0: none), 40 zeros fill, 41 left, 42 centred,
+//   bits 0-7 the kind (0 plain, or 'f' 'e' 'g' 'x' 'X' 'b' 'o' '%'), 8-23 the width, 24-39 the precision + 1 (0: none), 40 zeros fill, 41 left, 42 centred,
 //   43 a sign always, 44 right
 #include "lower/function.h"
 
