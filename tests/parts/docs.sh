@@ -5,6 +5,7 @@ work=$PWD/$obj/docs
 page=docs/language.md
 rm -rf "$work" && mkdir -p "$work"
 passed=0 failed=0
+shopt -s lastpipe   # `… | check NAME` counts in this shell
 
 # ---- examples ----
 
