@@ -1,12 +1,13 @@
 // Judges results of the elementary functions that compiled Mica printed (tests/math/table.mica), against MPFR. Reads lines
 //
-//     exp block FIRST STEP HASH     hash of the results for the 65,536 float32 with the bits FIRST, FIRST + STEP, … (decimal)
-//     exp f32 X RESULT              bits, hexadecimal: must be correctly rounded
-//     exp f64 X RESULT              below one unit in the last place; the worst is printed
-//     pow f32 X Y RESULT            likewise; pow f64
+//     exp block FIRST STEP HASH HASH  hashes of the results for the 65,536 float32 with the bits FIRST, FIRST + STEP, … (decimal): of the functions of
+//                                     single numbers, and of the kernels of tensors
+//     exp f32 X RESULT                bits, hexadecimal: must be correctly rounded
+//     exp f64 X RESULT                below one unit in the last place; the worst is printed
+//     pow f32 X Y RESULT              likewise; pow f64
 //
-// and ends with `N passed, N failed`, a function of a type counting as one. MPFR is slow, so the C library's float64 function answers first;
-// only where its value, less or more 2^-46 of itself (far beyond its error), rounds to two different float32 is MPFR asked.
+// and ends with `N passed, N failed`, a function of a type counting as one. MPFR is slow, so for float32 near.h answers first, with a proven error; only
+// where its value, less or more that error, rounds to two different float32 is MPFR asked.
 #include <cinttypes>
 #include <cmath>
 #include <cstdint>
@@ -17,9 +18,12 @@
 
 #include <mpfr.h>
 
+#include "near.h"
+
 namespace {
 
 constexpr uint64_t BlockSize = 65536;
+constexpr int DoubleBits = 120;   // enough to measure a float64's error to 2^-60 units
 
 uint32_t bitsOf(float x) { uint32_t b; std::memcpy(&b, &x, 4); return b; }
 float floatOf(uint32_t b) { float x; std::memcpy(&x, &b, 4); return x; }
@@ -31,7 +35,7 @@ uint32_t canonical(float x) { return x != x ? 0x7fc00000u : bitsOf(x); }     // 
 
 int sigmoidOf(mpfr_t y, const mpfr_t x, mpfr_rnd_t r) {
   mpfr_t e;
-  mpfr_init2(e, 400);
+  mpfr_init2(e, mpfr_get_prec(y) + 64);
   mpfr_neg(e, x, r);
   mpfr_exp(e, e, r);
   mpfr_add_ui(e, e, 1, r);
@@ -40,19 +44,16 @@ int sigmoidOf(mpfr_t y, const mpfr_t x, mpfr_rnd_t r) {
   return t;
 }
 
-double sigmoidNear(double x) { return 1 / (1 + std::exp(-x)); }
-double rsqrtNear(double x) { return 1 / std::sqrt(x); }
-
 struct Function {
   int (*exact)(mpfr_t, const mpfr_t, mpfr_rnd_t);
   double (*near)(double);
 };
 
 const std::map<std::string, Function> functions = {
-    {"exp", {mpfr_exp, std::exp}},       {"expm1", {mpfr_expm1, std::expm1}},   {"log", {mpfr_log, std::log}},
-    {"log1p", {mpfr_log1p, std::log1p}}, {"tanh", {mpfr_tanh, std::tanh}},      {"sigmoid", {sigmoidOf, sigmoidNear}},
-    {"erf", {mpfr_erf, std::erf}},       {"sqrt", {mpfr_sqrt, std::sqrt}},      {"rsqrt", {mpfr_rec_sqrt, rsqrtNear}},
-    {"cbrt", {mpfr_cbrt, std::cbrt}},    {"sin", {mpfr_sin, std::sin}},         {"cos", {mpfr_cos, std::cos}},
+    {"exp", {mpfr_exp, near::exp}},       {"expm1", {mpfr_expm1, near::expm1}},   {"log", {mpfr_log, near::log}},
+    {"log1p", {mpfr_log1p, near::log1p}}, {"tanh", {mpfr_tanh, near::tanh}},      {"sigmoid", {sigmoidOf, near::sigmoid}},
+    {"erf", {mpfr_erf, near::erf}},       {"sqrt", {mpfr_sqrt, near::sqrt}},      {"rsqrt", {mpfr_rec_sqrt, near::rsqrt}},
+    {"cbrt", {mpfr_cbrt, near::cbrt}},    {"sin", {mpfr_sin, near::sin}},         {"cos", {mpfr_cos, near::cos}},
 };
 
 // A number of MPFR that lives as long as the program.
@@ -78,11 +79,11 @@ float roundToFloat(mpfr_t wide) {
   return y;
 }
 
-// The correctly rounded value; `near` is a float64 next to it. `compute` leaves the exact value in its argument.
+// The correctly rounded value; `near` is a float64 within `error` of it. `compute` leaves the exact value in its argument.
 template <class Compute>
-float rounded(double near, Compute compute) {
+float rounded(double near, double error, Compute compute) {
   if (near != near) return NAN;
-  float below = float(near * (1 - 0x1p-46)), above = float(near * (1 + 0x1p-46));
+  float below = float(near * (1 - error)), above = float(near * (1 + error));
   if (bitsOf(below) == bitsOf(above)) return below;
   static Number wide(300);
   compute(wide.value);
@@ -90,15 +91,17 @@ float rounded(double near, Compute compute) {
 }
 
 float want(const Function& f, float x) {
-  return rounded(f.near(x), [&](mpfr_t y) {
+  if (x != x) return NAN;
+  return rounded(f.near(x), near::Near, [&](mpfr_t y) {
     static Number at(24);
     mpfr_set_flt(at.value, x, MPFR_RNDN);
     f.exact(y, at.value, MPFR_RNDN);
   });
 }
 
+// The C library promises one unit; 2^-40 leaves room for 4,096.
 float wantPow(float x, float y) {
-  return rounded(std::pow(double(x), double(y)), [&](mpfr_t z) {
+  return rounded(std::pow(double(x), double(y)), 0x1p-40, [&](mpfr_t z) {
     static Number a(24), b(24);
     mpfr_set_flt(a.value, x, MPFR_RNDN);
     mpfr_set_flt(b.value, y, MPFR_RNDN);
@@ -113,7 +116,7 @@ double unitsOff(double got, mpfr_t exact) {
   if (best != best || got != got) return best != best && got != got ? 0 : Huge;
   if (std::isinf(best) || std::isinf(got)) return best == got ? 0 : Huge;
   if (best == 0 && got == 0) return std::signbit(best) == std::signbit(got) ? 0 : Huge;
-  static Number off(300);
+  static Number off(DoubleBits);
   int exponent = -1021;
   if (best != 0) std::frexp(best, &exponent);
   mpfr_sub_d(off.value, exact, got, MPFR_RNDN);
@@ -131,20 +134,23 @@ void blame(Tally& t, const std::string& text) {
   if (t.wrong++ < 10) std::printf("  %s\n", text.c_str());
 }
 
-void judgeBlock(const std::string& name, const Function& f, uint64_t first, uint64_t step, int64_t hash) {
+void judgeBlock(const std::string& name, const Function& f, uint64_t first, uint64_t step, int64_t single, int64_t tensor) {
   Tally& t = tallies[name + " float32"];
   uint64_t h = 0;
   for (uint64_t i = 0; i < BlockSize; i++) h = (h ^ canonical(want(f, floatOf(uint32_t(first + i * step))))) * 1099511628211u;
   t.inputs += BlockSize;
-  if (int64_t(h) != hash) blame(t, name + ": the block from " + std::to_string(first) + ", step " + std::to_string(step) + ", differs");
+  std::string where = "in the block from " + std::to_string(first) + ", step " + std::to_string(step);
+  if (int64_t(h) != single) blame(t, name + " of single numbers " + where + " differs");
+  if (int64_t(h) != tensor) blame(t, name + " of tensors " + where + " differs");
 }
 
 void judgeSingle(const std::string& name, float wanted, const std::string& line, uint32_t got) {
   Tally& t = tallies[name + " float32"];
   t.inputs++;
+  if (canonical(floatOf(got)) == canonical(wanted)) return;
   char text[16];
   std::snprintf(text, sizeof text, "%08x", canonical(wanted));
-  if (canonical(floatOf(got)) != canonical(wanted)) blame(t, line + ": expected " + text);
+  blame(t, line + ": expected " + text);
 }
 
 void judgeDouble(const std::string& name, mpfr_t exact, const std::string& line, uint64_t x, uint64_t got) {
@@ -155,45 +161,55 @@ void judgeDouble(const std::string& name, mpfr_t exact, const std::string& line,
   if (units >= 1) blame(t, line + ": off by " + std::to_string(units) + " units");
 }
 
-// One line of the table; false when it is none.
-bool judge(const std::string& line) {
-  char name[16], kind[16];
-  int used = 0;
-  if (std::sscanf(line.c_str(), "%15s %15s %n", name, kind, &used) != 2) return false;
-  const char* rest = line.c_str() + used;
+// The next word of a line, as a number of the base.
+bool take(const char*& at, int base, uint64_t& value) {
+  char* end = nullptr;
+  value = *at == '-' ? uint64_t(std::strtoll(at, &end, base)) : std::strtoull(at, &end, base);
+  bool found = end != at;
+  at = end;
+  return found;
+}
+
+bool judgePow(const std::string& kind, const char* rest, const std::string& line) {
   uint64_t a = 0, b = 0, c = 0;
-  int64_t hash = 0;
-  std::string what = kind;
-  if (std::string(name) == "pow") {
-    if (std::sscanf(rest, "%" SCNx64 " %" SCNx64 " %" SCNx64, &a, &b, &c) != 3) return false;
-    if (what == "f32") {
-      judgeSingle(name, wantPow(floatOf(uint32_t(a)), floatOf(uint32_t(b))), line, uint32_t(c));
-      return true;
-    }
-    static Number x(53), y(53), z(300);
-    mpfr_set_d(x.value, doubleOf(a), MPFR_RNDN);
-    mpfr_set_d(y.value, doubleOf(b), MPFR_RNDN);
-    mpfr_pow(z.value, x.value, y.value, MPFR_RNDN);
-    judgeDouble(name, z.value, line, a, c);
-    return what == "f64";
-  }
-  auto f = functions.find(name);
-  if (f == functions.end()) return false;
-  if (what == "block") {
-    if (std::sscanf(rest, "%" SCNu64 " %" SCNu64 " %" SCNd64, &a, &b, &hash) != 3) return false;
-    judgeBlock(name, f->second, a, b, hash);
+  if (!take(rest, 16, a) || !take(rest, 16, b) || !take(rest, 16, c)) return false;
+  if (kind == "f32") {
+    judgeSingle("pow", wantPow(floatOf(uint32_t(a)), floatOf(uint32_t(b))), line, uint32_t(c));
     return true;
   }
-  if (std::sscanf(rest, "%" SCNx64 " %" SCNx64, &a, &b) != 2) return false;
-  if (what == "f32") {
+  static Number x(53), y(53), z(DoubleBits);
+  mpfr_set_d(x.value, doubleOf(a), MPFR_RNDN);
+  mpfr_set_d(y.value, doubleOf(b), MPFR_RNDN);
+  mpfr_pow(z.value, x.value, y.value, MPFR_RNDN);
+  judgeDouble("pow", z.value, line, a, c);
+  return kind == "f64";
+}
+
+// One line of the table; false when it is none.
+bool judge(const std::string& line) {
+  size_t first = line.find(' '), second = line.find(' ', first + 1);
+  if (second == std::string::npos) return false;
+  std::string name = line.substr(0, first), kind = line.substr(first + 1, second - first - 1);
+  const char* rest = line.c_str() + second + 1;
+  if (name == "pow") return judgePow(kind, rest, line);
+  auto f = functions.find(name);
+  if (f == functions.end()) return false;
+  uint64_t a = 0, b = 0, single = 0, tensor = 0;
+  if (kind == "block") {
+    if (!take(rest, 10, a) || !take(rest, 10, b) || !take(rest, 10, single) || !take(rest, 10, tensor)) return false;
+    judgeBlock(name, f->second, a, b, int64_t(single), int64_t(tensor));
+    return true;
+  }
+  if (!take(rest, 16, a) || !take(rest, 16, b)) return false;
+  if (kind == "f32") {
     judgeSingle(name, want(f->second, floatOf(uint32_t(a))), line, uint32_t(b));
     return true;
   }
-  static Number x(53), y(300);
+  static Number x(53), y(DoubleBits);
   mpfr_set_d(x.value, doubleOf(a), MPFR_RNDN);
   f->second.exact(y.value, x.value, MPFR_RNDN);
   judgeDouble(name, y.value, line, a, b);
-  return what == "f64";
+  return kind == "f64";
 }
 
 }  // namespace
