@@ -71,15 +71,25 @@ template double joinLeaves<double>(const std::vector<double>&);
 
 // ---- Products ----
 
-template <class T> T product(size_t n, const std::function<T(size_t)>& a, const std::function<T(size_t)>& b) {
-  if (n == 0) return T(0);
+template <class T>
+T productPresent(size_t n, const std::function<bool(size_t)>& present, const std::function<T(size_t)>& a, const std::function<T(size_t)>& b) {
+  bool any = false;
+  for (size_t i = 0; i < n && !any; i++) any = present(i);
+  if (!any) return T(0);
   return tree<T>(0, n, [&](size_t from, size_t to) {
     T chain = T(-0.0);
-    for (size_t k = from; k < to; k++) chain = std::fma(a(k), b(k), chain);
+    for (size_t k = from; k < to; k++)
+      if (present(k)) chain = std::fma(a(k), b(k), chain);
     return chain;
   });
 }
 
+template <class T> T product(size_t n, const std::function<T(size_t)>& a, const std::function<T(size_t)>& b) {
+  return productPresent<T>(n, [](size_t) { return true; }, a, b);
+}
+
+template float productPresent<float>(size_t, const std::function<bool(size_t)>&, const std::function<float(size_t)>&, const std::function<float(size_t)>&);
+template double productPresent<double>(size_t, const std::function<bool(size_t)>&, const std::function<double(size_t)>&, const std::function<double(size_t)>&);
 template float product<float>(size_t, const std::function<float(size_t)>&, const std::function<float(size_t)>&);
 template double product<double>(size_t, const std::function<double(size_t)>&, const std::function<double(size_t)>&);
 
@@ -111,6 +121,10 @@ float sumRow(const Row& x) {
   return sum<float>(x.size(), [&](size_t i) { return x[i]; });
 }
 
+float normRow(const Row& x) {
+  return std::sqrt(sum<float>(x.size(), [&](size_t i) { return x[i] * x[i]; }));
+}
+
 float meanRow(const Row& x) { return sumRow(x) / static_cast<float>(x.size()); }
 
 float maxRow(const Row& x) {
@@ -120,6 +134,12 @@ float maxRow(const Row& x) {
     if (v > m || (v == m && std::signbit(m))) m = v;
   }
   return m;
+}
+
+float minRow(const Row& x) {
+  Row negative = x;
+  for (float& v : negative) v = -v;
+  return -maxRow(negative);
 }
 
 namespace {
@@ -231,9 +251,9 @@ size_t counted(const std::vector<int32_t>& targets, int64_t ignore) {
 
 }  // namespace
 
-float crossEntropy(size_t rows, size_t classes, const Row& scores, const std::vector<int32_t>& targets, int64_t ignore) {
-  size_t count = counted(targets, ignore);
-  if (count == 0) return 0;
+float crossEntropy(size_t rows, size_t classes, const Row& scores, const std::vector<int32_t>& targets, int64_t ignore, int64_t count) {
+  if (counted(targets, ignore) == 0) return 0;
+  if (count == 0) count = static_cast<int64_t>(counted(targets, ignore));
   auto counts = [&](size_t i) { return ignore < 0 || targets[i] != ignore; };
   auto loss = [&](size_t i) {
     Row x = rowOf(scores, i, classes);
@@ -244,9 +264,10 @@ float crossEntropy(size_t rows, size_t classes, const Row& scores, const std::ve
 }
 
 Row crossEntropyBackward(size_t rows, size_t classes, const Row& scores, const std::vector<int32_t>& targets, float g,
-                         int64_t ignore) {
+                         int64_t ignore, int64_t count) {
   Row dx(rows * classes, 0.0f);
-  float scale = g / static_cast<float>(counted(targets, ignore));
+  if (count == 0) count = static_cast<int64_t>(counted(targets, ignore));
+  float scale = g / static_cast<float>(count);
   for (size_t i = 0; i < rows; i++) {
     if (ignore >= 0 && targets[i] == ignore) continue;
     Row y = softmax(rowOf(scores, i, classes));
@@ -258,55 +279,62 @@ Row crossEntropyBackward(size_t rows, size_t classes, const Row& scores, const s
 
 // ---- Attention ----
 
+Admits causal(size_t queries, size_t keys) {
+  return [=](size_t i, size_t j) { return j <= i + keys - queries; };
+}
+
 namespace {
 
-// The probabilities of row i over its admitted keys.
-Row probabilities(size_t i, size_t admitted, size_t width, const Row& q, const Row& k) {
+// The probabilities of row i over its admitted keys; those of the others are not there (0 stands for them). All 0 where it admits none.
+Row probabilities(size_t i, size_t keys, size_t width, const Row& q, const Row& k, const Admits& admits) {
   float scale = 1.0f / std::sqrt(static_cast<float>(width));
-  Row s(admitted);
-  for (size_t j = 0; j < admitted; j++)
+  Row s(keys), present;
+  for (size_t j = 0; j < keys; j++) {
     s[j] = product<float>(width, [&](size_t d) { return q[i * width + d]; }, [&](size_t d) { return k[j * width + d]; }) * scale;
-  return softmax(s);
+    if (admits(i, j)) present.push_back(s[j]);
+  }
+  if (present.empty()) return Row(keys, 0.0f);
+  Row e = shiftedExp(s, maxRow(present));
+  float total = sumPresent<float>(keys, [&](size_t j) { return admits(i, j); }, [&](size_t j) { return e[j]; });
+  for (size_t j = 0; j < keys; j++) e[j] = admits(i, j) ? e[j] / total : 0.0f;
+  return e;
 }
 
 }  // namespace
 
-Row attention(size_t queries, size_t keys, size_t width, const Row& q, const Row& k, const Row& v) {
+Row attention(size_t queries, size_t keys, size_t width, const Row& q, const Row& k, const Row& v, const Admits& admits) {
   Row out(queries * width);
   for (size_t i = 0; i < queries; i++) {
-    size_t admitted = i + keys - queries + 1;
-    Row p = probabilities(i, admitted, width, q, k);
+    Row p = probabilities(i, keys, width, q, k, admits);
     for (size_t d = 0; d < width; d++)
-      out[i * width + d] = product<float>(admitted, [&](size_t j) { return p[j]; }, [&](size_t j) { return v[j * width + d]; });
+      out[i * width + d] = productPresent<float>(keys, [&](size_t j) { return admits(i, j); }, [&](size_t j) { return p[j]; },
+                                                 [&](size_t j) { return v[j * width + d]; });
   }
   return out;
 }
 
 AttentionGradients attentionBackward(size_t queries, size_t keys, size_t width, const Row& q, const Row& k, const Row& v,
-                                     const Row& g) {
+                                     const Row& g, const Admits& admits) {
   float scale = 1.0f / std::sqrt(static_cast<float>(width));
-  std::vector<Row> p(queries), ds(queries);
-  AttentionGradients out{Row(q.size()), Row(k.size(), 0.0f), Row(v.size(), 0.0f)};
+  std::vector<Row> p(queries), ds(queries, Row(keys, 0.0f));
+  AttentionGradients out{Row(q.size()), Row(k.size()), Row(v.size())};
   for (size_t i = 0; i < queries; i++) {
-    size_t admitted = i + keys - queries + 1;
-    p[i] = probabilities(i, admitted, width, q, k);
-    Row dp(admitted);
-    for (size_t j = 0; j < admitted; j++)
+    auto present = [&](size_t j) { return admits(i, j); };
+    p[i] = probabilities(i, keys, width, q, k, admits);
+    Row dp(keys);
+    for (size_t j = 0; j < keys; j++)
       dp[j] = product<float>(width, [&](size_t d) { return g[i * width + d]; }, [&](size_t d) { return v[j * width + d]; });
-    ds[i] = softmaxBackward(p[i], dp);
-    for (float& x : ds[i]) x = x * scale;
+    float total = sumPresent<float>(keys, present, [&](size_t j) { return dp[j] * p[i][j]; });
+    for (size_t j = 0; j < keys; j++)
+      if (admits(i, j)) ds[i][j] = (p[i][j] * (dp[j] - total)) * scale;
     for (size_t d = 0; d < width; d++)
-      out.q[i * width + d] = product<float>(admitted, [&](size_t j) { return ds[i][j]; }, [&](size_t j) { return k[j * width + d]; });
+      out.q[i * width + d] = productPresent<float>(keys, present, [&](size_t j) { return ds[i][j]; }, [&](size_t j) { return k[j * width + d]; });
   }
   for (size_t j = 0; j < keys; j++) {
-    // The chain runs over the queries that see this key; those before them are not there.
-    size_t first = j + queries < keys ? 0 : j + queries - keys;
+    // The chains run over the queries that admit this key; the others are not there.
     auto chain = [&](const std::vector<Row>& weight, const Row& x, size_t d) {
-      return tree<float>(0, queries, [&](size_t from, size_t to) {
-        float c = -0.0f;
-        for (size_t i = std::max(from, first); i < to; i++) c = std::fma(weight[i][j], x[i * width + d], c);
-        return c;
-      });
+      return productPresent<float>(queries, [&](size_t i) { return admits(i, j); }, [&](size_t i) { return weight[i][j]; },
+                                   [&](size_t i) { return x[i * width + d]; });
     };
     for (size_t d = 0; d < width; d++) {
       out.k[j * width + d] = chain(ds, q, d);
@@ -314,6 +342,14 @@ AttentionGradients attentionBackward(size_t queries, size_t keys, size_t width, 
     }
   }
   return out;
+}
+
+Row attention(size_t queries, size_t keys, size_t width, const Row& q, const Row& k, const Row& v) {
+  return attention(queries, keys, width, q, k, v, causal(queries, keys));
+}
+
+AttentionGradients attentionBackward(size_t queries, size_t keys, size_t width, const Row& q, const Row& k, const Row& v, const Row& g) {
+  return attentionBackward(queries, keys, width, q, k, v, g, causal(queries, keys));
 }
 
 // ---- Gather ----
@@ -400,6 +436,13 @@ double power(double base, int64_t exponent) {
 }
 
 }  // namespace
+
+void sgd(float& p, float gradient, double rate) { p = p - static_cast<float>(rate) * gradient; }
+
+void momentum(float& p, float& speed, float gradient, double rate, double momentum) {
+  speed = static_cast<float>(momentum) * speed + gradient;
+  sgd(p, speed, rate);
+}
 
 void adamW(float& p, float& mean, float& square, float gradient, const AdamWSettings& s) {
   float b1 = static_cast<float>(s.beta1), c1 = static_cast<float>(1.0 - s.beta1);

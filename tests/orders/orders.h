@@ -31,6 +31,9 @@ template <class T> T joinLeaves(const std::vector<T>& leaves);
 
 // Sum over k of a(k) * b(k): chains of fma from -0 over leaves of k, joined by the tree. An empty product is +0.
 template <class T> T product(size_t n, const std::function<T(size_t)>& a, const std::function<T(size_t)>& b);
+// The same over the terms that are present; the others are left out, and leaves are counted from the first term all the same.
+template <class T>
+T productPresent(size_t n, const std::function<bool(size_t)>& present, const std::function<T(size_t)>& a, const std::function<T(size_t)>& b);
 
 using Row = std::vector<float>;
 
@@ -52,8 +55,10 @@ float sigmoid32(float x);
 // ---- Rows ----
 
 float sumRow(const Row& x);
+float normRow(const Row& x);
 float meanRow(const Row& x);
 float maxRow(const Row& x);   // NaN wins; -0 is below +0
+float minRow(const Row& x);
 
 // The rows' functions forward, and their gradients with the upstream gradient `g`.
 Row softmax(const Row& x);
@@ -74,17 +79,25 @@ Row rmsNorm(const Row& x, const Row& gain, float eps);
 Row layerNormBackward(const Norm& n, const Row& gain, const Row& g);
 Row rmsNormBackward(const Norm& n, const Row& gain, const Row& g);
 
-// Mean over the counted rows of logsumexp - score of the class. `ignore` marks rows that do not count.
-float crossEntropy(size_t rows, size_t classes, const Row& scores, const std::vector<int32_t>& targets, int64_t ignore = -1);
+// Mean over the counted rows of logsumexp - score of the class. `ignore` marks rows that do not count; `count` divides, if given.
+float crossEntropy(size_t rows, size_t classes, const Row& scores, const std::vector<int32_t>& targets, int64_t ignore = -1, int64_t count = 0);
 Row crossEntropyBackward(size_t rows, size_t classes, const Row& scores, const std::vector<int32_t>& targets, float g,
-                         int64_t ignore = -1);
+                         int64_t ignore = -1, int64_t count = 0);
 
 // ---- Attention of one head ----
 
 struct AttentionGradients {
   Row q, k, v;
 };
-// q [queries, width], k and v [keys, width]; the queries are the last rows; row i sees the keys 0 .. i + keys - queries.
+// Does query i admit key j?
+using Admits = std::function<bool(size_t i, size_t j)>;
+// The queries are the last rows; row i sees the keys 0 .. i + keys - queries.
+Admits causal(size_t queries, size_t keys);
+// q [queries, width], k and v [keys, width].
+Row attention(size_t queries, size_t keys, size_t width, const Row& q, const Row& k, const Row& v, const Admits& admits);
+AttentionGradients attentionBackward(size_t queries, size_t keys, size_t width, const Row& q, const Row& k, const Row& v,
+                                     const Row& g, const Admits& admits);
+// Causal.
 Row attention(size_t queries, size_t keys, size_t width, const Row& q, const Row& k, const Row& v);
 AttentionGradients attentionBackward(size_t queries, size_t keys, size_t width, const Row& q, const Row& k, const Row& v,
                                      const Row& g);
@@ -108,6 +121,8 @@ struct AdamWSettings {
   int64_t step = 1;
   double rate = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, decay = 0.01;
 };
+void sgd(float& p, float gradient, double rate);
+void momentum(float& p, float& speed, float gradient, double rate, double momentum);
 void adamW(float& p, float& mean, float& square, float gradient, const AdamWSettings& s);
 
 // The norm of all tensors in field order, and the factor that ClipByNorm multiplies with (1: nothing changes).
