@@ -6,12 +6,13 @@
 //     exp f64 X RESULT                below one unit in the last place; the worst is printed
 //     pow f32 X Y RESULT              likewise; pow f64
 //
-// and ends with `N passed, N failed`, a function of a type counting as one. MPFR is slow, so for float32 near.h answers first, with a proven error; only
+// and ends with `N passed, N failed`, a function of a type counting as one. `check near COUNT` tries near.h at random inputs instead. MPFR is slow, so for float32 near.h answers first, with a proven error; only
 // where its value, less or more that error, rounds to two different float32 is MPFR asked.
 #include <cinttypes>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
@@ -44,16 +45,26 @@ int sigmoidOf(mpfr_t y, const mpfr_t x, mpfr_rnd_t r) {
   return t;
 }
 
+constexpr size_t PieceSize = 4096;
+
+// The near values of a piece of a block: a loop that the compiler turns into vectors where the function is one line of code.
+template <double near(double)> void fill(const float* x, double* y) {
+  for (size_t i = 0; i < PieceSize; i++) y[i] = near(x[i]);
+}
+
 struct Function {
   int (*exact)(mpfr_t, const mpfr_t, mpfr_rnd_t);
   double (*near)(double);
+  void (*fill)(const float*, double*);
 };
 
+template <double near(double)> Function function(int (*exact)(mpfr_t, const mpfr_t, mpfr_rnd_t)) { return {exact, near, fill<near>}; }
+
 const std::map<std::string, Function> functions = {
-    {"exp", {mpfr_exp, near::exp}},       {"expm1", {mpfr_expm1, near::expm1}},   {"log", {mpfr_log, near::log}},
-    {"log1p", {mpfr_log1p, near::log1p}}, {"tanh", {mpfr_tanh, near::tanh}},      {"sigmoid", {sigmoidOf, near::sigmoid}},
-    {"erf", {mpfr_erf, near::erf}},       {"sqrt", {mpfr_sqrt, near::sqrt}},      {"rsqrt", {mpfr_rec_sqrt, near::rsqrt}},
-    {"cbrt", {mpfr_cbrt, near::cbrt}},    {"sin", {mpfr_sin, near::sin}},         {"cos", {mpfr_cos, near::cos}},
+    {"exp", function<near::exp>(mpfr_exp)},       {"expm1", function<near::expm1>(mpfr_expm1)},    {"log", function<near::log>(mpfr_log)},
+    {"log1p", function<near::log1p>(mpfr_log1p)}, {"tanh", function<near::tanh>(mpfr_tanh)},       {"sigmoid", function<near::sigmoid>(sigmoidOf)},
+    {"erf", function<near::erf>(mpfr_erf)},       {"sqrt", function<near::sqrt>(mpfr_sqrt)},       {"rsqrt", function<near::rsqrt>(mpfr_rec_sqrt)},
+    {"cbrt", function<near::cbrt>(mpfr_cbrt)},    {"sin", function<near::sin>(mpfr_sin)},          {"cos", function<near::cos>(mpfr_cos)},
 };
 
 // A number of MPFR that lives as long as the program.
@@ -79,29 +90,34 @@ float roundToFloat(mpfr_t wide) {
   return y;
 }
 
-// The correctly rounded value; `near` is a float64 within `error` of it. `compute` leaves the exact value in its argument.
+// The correctly rounded value, given what a near value rounds to, less and more its error. `compute` leaves the exact value in its argument.
 template <class Compute>
-float rounded(double near, double error, Compute compute) {
-  if (near != near) return NAN;
-  float below = float(near * (1 - error)), above = float(near * (1 + error));
+float decided(float below, float above, Compute compute) {
   if (bitsOf(below) == bitsOf(above)) return below;
   static Number wide(300);
   compute(wide.value);
   return roundToFloat(wide.value);
 }
 
-float want(const Function& f, float x) {
-  if (x != x) return NAN;
-  return rounded(f.near(x), near::Near, [&](mpfr_t y) {
+float decide(const Function& f, float x, float below, float above) {
+  if (x != x || below != below) return NAN;
+  return decided(below, above, [&](mpfr_t y) {
     static Number at(24);
     mpfr_set_flt(at.value, x, MPFR_RNDN);
     f.exact(y, at.value, MPFR_RNDN);
   });
 }
 
+float want(const Function& f, float x) {
+  double near = f.near(x);
+  return decide(f, x, float(near * (1 - near::Near)), float(near * (1 + near::Near)));
+}
+
 // The C library promises one unit; 2^-40 leaves room for 4,096.
 float wantPow(float x, float y) {
-  return rounded(std::pow(double(x), double(y)), 0x1p-40, [&](mpfr_t z) {
+  double near = std::pow(double(x), double(y));
+  if (near != near) return NAN;
+  return decided(float(near * (1 - 0x1p-40)), float(near * (1 + 0x1p-40)), [&](mpfr_t z) {
     static Number a(24), b(24);
     mpfr_set_flt(a.value, x, MPFR_RNDN);
     mpfr_set_flt(b.value, y, MPFR_RNDN);
@@ -137,7 +153,14 @@ void blame(Tally& t, const std::string& text) {
 void judgeBlock(const std::string& name, const Function& f, uint64_t first, uint64_t step, int64_t single, int64_t tensor) {
   Tally& t = tallies[name + " float32"];
   uint64_t h = 0;
-  for (uint64_t i = 0; i < BlockSize; i++) h = (h ^ canonical(want(f, floatOf(uint32_t(first + i * step))))) * 1099511628211u;
+  static float x[PieceSize], below[PieceSize], above[PieceSize];
+  static double near[PieceSize];
+  for (uint64_t piece = 0; piece < BlockSize; piece += PieceSize) {
+    for (size_t i = 0; i < PieceSize; i++) x[i] = floatOf(uint32_t(first + (piece + i) * step));
+    f.fill(x, near);
+    for (size_t i = 0; i < PieceSize; i++) below[i] = float(near[i] * (1 - near::Near)), above[i] = float(near[i] * (1 + near::Near));
+    for (size_t i = 0; i < PieceSize; i++) h = (h ^ canonical(decide(f, x[i], below[i], above[i]))) * 1099511628211u;
+  }
   t.inputs += BlockSize;
   std::string where = "in the block from " + std::to_string(first) + ", step " + std::to_string(step);
   if (int64_t(h) != single) blame(t, name + " of single numbers " + where + " differs");
@@ -212,12 +235,37 @@ bool judge(const std::string& line) {
   return kind == "f64";
 }
 
+// ---- the near values themselves ----
+
+// Their distances from the exact values at random inputs: below the error that is proved for them?
+void judgeNear(const std::string& name, const Function& f, uint64_t count) {
+  static Number at(24), exact(120), off(120);
+  Tally& t = tallies[name + " near"];
+  uint64_t state = 88172645463325252;
+  while (t.inputs < count) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    float x = floatOf(uint32_t(state >> 32));
+    mpfr_set_flt(at.value, x, MPFR_RNDN);
+    f.exact(exact.value, at.value, MPFR_RNDN);
+    float rounded = mpfr_get_flt(exact.value, MPFR_RNDN);
+    if (x != x || rounded != rounded || rounded == 0 || std::isinf(rounded) || std::fabs(rounded) == 1) continue;   // decided by any near value
+    mpfr_sub_d(off.value, exact.value, f.near(x), MPFR_RNDN);
+    mpfr_div(off.value, off.value, exact.value, MPFR_RNDN);
+    double error = std::fabs(mpfr_get_d(off.value, MPFR_RNDN));
+    t.inputs++;
+    if (!(error < near::Near)) blame(t, name + ": the near value at " + std::to_string(x) + " is off by " + std::to_string(error));
+    if (error > t.worst) t.worst = error, t.worstAt = bitsOf(x);
+  }
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   int passed = 0, failed = 0;
+  if (argc == 3)
+    for (const auto& [name, f] : functions) judgeNear(name, f, std::strtoull(argv[2], nullptr, 10));
   char buffer[256];
-  while (std::fgets(buffer, sizeof buffer, stdin)) {
+  while (argc == 1 && std::fgets(buffer, sizeof buffer, stdin)) {
     std::string line = buffer;
     while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();
     if (!judge(line)) {
@@ -228,7 +276,8 @@ int main() {
   }
   for (const auto& [name, t] : tallies) {
     std::printf("%s: %" PRIu64 " inputs, %" PRIu64 " wrong", name.c_str(), t.inputs, t.wrong);
-    if (t.worst > 0) std::printf(", worst %.4f units at %016" PRIx64, t.worst, t.worstAt);
+    if (t.worst > 0 && argc == 3) std::printf(", worst 2^%.1f at %08" PRIx64, std::log2(t.worst), t.worstAt);
+    else if (t.worst > 0) std::printf(", worst %.4f units at %016" PRIx64, t.worst, t.worstAt);
     std::printf("\n");
     (t.wrong ? failed : passed)++;
   }

@@ -1,13 +1,15 @@
 # What is exact, for all inputs: exhaustive.sh OBJ [STEP [NAME…]]. With STEP, each STEP-th input, and fewer random ones in proportion; with
 # names, those alone, two at a time. Ends with `N passed, N failed`.
+#   near        the reference of the float32 functions, against MPFR at random inputs
 #   exp … cos   a float32 function at all 2^32 inputs, alone and in tensors, and its float64 form at 10^7 random inputs
 #   pow         both at 10^7 random pairs, float32 at constructed ties and beside 1 too
 #   texts-…     printing and reading floats: all float32, 10^8 random float64, and texts that are hard to read
 # Where the processor has the second level, the first level's kernels are run beside its own.
 obj=$1
 step=${2:-1}
+export MICA_THREADS=1              # two functions at a time keep two processors busy
 shift; shift
-names=${*:-cos pow exp texts-low texts-high expm1 log log1p tanh sigmoid erf sqrt rsqrt cbrt sin texts-double texts-hard}
+names=${*:-near cos pow exp texts-low texts-high expm1 log log1p tanh sigmoid erf sqrt rsqrt cbrt sin texts-double texts-hard}
 out=$obj/math/results
 rm -rf "$out" && mkdir -p "$out"
 for program in table texts; do
@@ -25,6 +27,7 @@ judge() {   # CHECK COMMAND…: the command's table through the checking program
 one() {     # NAME
   local table=$obj/math/table texts=$obj/math/texts half=$((blocks / 2))
   case $1 in
+    near) "$obj/math/check" near 100000 ;;
     texts-low) judge check_texts "$texts" --blocks $half --step $step ;;
     texts-high) judge check_texts "$texts" --first $((half * 65536 * step)) --blocks $((blocks - half)) --step $step ;;
     texts-double) judge check_texts "$texts" --random $((1526 / step + 1)) ;;

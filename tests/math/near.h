@@ -34,12 +34,17 @@ inline double expm1Small(double r) {
   return q * r;
 }
 
-inline double powerOfTwo(double k) {
-  uint64_t b = uint64_t(int64_t(k) + 1023) << 52;
-  double s;
-  std::memcpy(&s, &b, 8);
-  return s;
+template <class To, class From> To bitCast(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
 }
+
+// 2^k for a whole k from -1022 to 1023: added to 1.5 * 2^52, a number stands in the lowest bits.
+inline double powerOfTwo(double k) { return bitCast<double>(bitCast<uint64_t>(k + (0x1.8p52 + 1023)) << 52); }
+
+inline double within(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
 // x = k ln 2 + r with |r| < 0.35 and an error of r below 2^-54 + |k| 2^-86.
 inline double withoutPowers(double x, double& k) {
@@ -48,28 +53,24 @@ inline double withoutPowers(double x, double& k) {
 }
 
 inline double exp(double x) {
-  if (x > 120) return INFINITY;
-  if (x < -120) return 0;
-  double k, r = withoutPowers(x, k);
+  double k, r = withoutPowers(within(x, -120, 120), k);
   return (1 + expm1Small(r)) * powerOfTwo(k);
 }
 
-// 2^k (exp(r) - 1) + (2^k - 1). Where k is not 0, the answer is at least 0.29 in size and at least a fifth of 2^k.
+// 2^k (exp(r) - 1) + (2^k - 1). Where k is not 0, the answer is at least 0.29 in size and at least a fifth of 2^k; where it is, nothing is subtracted.
 inline double expm1(double x) {
-  if (x > 120) return INFINITY;
-  if (x < -40) return -1;
-  double k, r = withoutPowers(x, k), s = powerOfTwo(k);
-  return k == 0 ? expm1Small(x) : s * expm1Small(r) + (s - 1);
+  double k, r = withoutPowers(within(x, -40, 120), k), s = powerOfTwo(k);
+  return std::copysign(s * expm1Small(r) + (s - 1), x);
 }
 
 // e / (e + 2) with e = exp(2|x|) - 1 >= 0; from 20 on it is nearer to 1 than 2^-56.
 inline double tanh(double x) {
-  double e = expm1(2 * std::fmin(std::fabs(x), 20.0));
+  double e = expm1(within(2 * std::fabs(x), 0, 40));
   return std::copysign(e / (e + 2), x);
 }
 
 // 1 / (1 + exp(-x)), whose terms are positive.
-inline double sigmoid(double x) { return x < -110 ? 0 : 1 / (1 + exp(-std::fmin(x, 80.0))); }
+inline double sigmoid(double x) { return 1 / (1 + exp(within(-x, -80, 120))); }
 
 // log(1 + f) + e ln 2 with 1 + f from sqrt(1/2) to sqrt(2): with s = f / (2 + f), |s| < 0.172, it is 2 s (1 + s²/3 + s⁴/5 + … + s^22/23) and a
 // remainder below s^24/24 < 2^-62 of it. Where e is not 0 the sum is at least 0.34, and at least half of e ln 2.
@@ -79,33 +80,25 @@ inline double logOf(double f, double e) {
   return e * 0.6931471805599453 + 2 * s * q;
 }
 
-// Splits a positive float64 that is not subnormal (no float32 is, as a float64) into 2^e (1 + f); f is exact.
+// Splits a positive float64 that is not subnormal (no float32 is, as a float64) into 2^e (1 + f); f is exact. The sum of the bits and those of
+// 1 / sqrt(1/2) carries into the exponent where the mantissa is above that of sqrt(1/2); or-ed into 2^52, the exponent becomes a float64.
 inline double split(double x, double& e) {
-  uint64_t b;
-  std::memcpy(&b, &x, 8);
-  int64_t k = (int64_t(b) - 0x3fe6a09e667f3bcd) >> 52;    // from the bits of sqrt(1/2)
-  b -= uint64_t(k) << 52;
-  double m;
-  std::memcpy(&m, &b, 8);
-  e = double(k);
-  return m - 1;
+  uint64_t b = bitCast<uint64_t>(x), raised = (b - 0x3fe6a09e667f3bcd + 0x3ff0000000000000) >> 52;
+  e = bitCast<double>(raised | 0x4330000000000000) - (0x1p52 + 1023);
+  return bitCast<double>(b - ((raised - 1023) << 52)) - 1;
 }
 
 inline double log(double x) {
-  if (x == 0) return -INFINITY;
-  if (!(x > 0) || std::isinf(x)) return x < 0 ? NAN : x;
-  double e, f = split(x, e);
-  return logOf(f, e);
+  double e, f = split(x, e), y = logOf(f, e);
+  return x > 0 ? (x <= 0x1p128 ? y : x) : x == 0 ? -INFINITY : NAN;
 }
 
 // Below 2^-12 the series, whose remainder is below x⁴/5; else 1 + x is exact up to 2^28, and beyond it errs by u of itself, which is u in the
 // answer, and that is over 19.
 inline double log1p(double x) {
-  if (x == -1) return -INFINITY;
-  if (!(x > -1) || std::isinf(x)) return x < -1 ? NAN : x;
-  if (std::fabs(x) < 0x1p-12) return x * (1 - x * (0.5 - x * (1.0 / 3 - x * 0.25)));
-  double e, f = split(1 + x, e);
-  return logOf(f, e);
+  double small = x * (1 - x * (0.5 - x * (1.0 / 3 - x * 0.25)));
+  double e, f = split(1 + x, e), y = std::fabs(x) < 0x1p-12 ? small : logOf(f, e);
+  return x > -1 ? (x <= 0x1p128 ? y : x) : x == -1 ? -INFINITY : NAN;
 }
 
 // 2/sqrt(pi) exp(-z) x (1 + 2z/3 + (2z)²/(3·5) + …) with z = x² < 16, which is exact; all terms are positive. At most 31 of them are more than half of
