@@ -6,7 +6,8 @@
 //     exp f64 X RESULT                below one unit in the last place; the worst is printed
 //     pow f32 X Y RESULT              likewise; pow f64
 //
-// and ends with `N passed, N failed`, a function of a type counting as one. `check near COUNT` tries near.h at random inputs instead. MPFR is slow, so for float32 near.h answers first, with a proven error; only
+// and ends with `N passed, N failed`, a function of a type counting as one. `check near COUNT` tries near.h at random inputs instead; `check TEXT` puts the
+// text behind the names. MPFR is slow, so for float32 near.h answers first, with a proven error; only
 // where its value, less or more that error, rounds to two different float32 is MPFR asked.
 #include <cinttypes>
 #include <cmath>
@@ -145,6 +146,7 @@ double unitsOff(double got, mpfr_t exact) {
 struct Tally { uint64_t inputs = 0, wrong = 0; double worst = 0; uint64_t worstAt = 0; };
 
 std::map<std::string, Tally> tallies;
+std::string label;   // behind the names: which way of running was it?
 
 void blame(Tally& t, const std::string& text) {
   if (t.wrong++ < 10) std::printf("  %s\n", text.c_str());
@@ -265,7 +267,8 @@ int main(int argc, char** argv) {
   if (argc == 3)
     for (const auto& [name, f] : functions) judgeNear(name, f, std::strtoull(argv[2], nullptr, 10));
   char buffer[256];
-  while (argc == 1 && std::fgets(buffer, sizeof buffer, stdin)) {
+  if (argc == 2) label = std::string(", ") + argv[1];
+  while (argc < 3 && std::fgets(buffer, sizeof buffer, stdin)) {
     std::string line = buffer;
     while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();
     if (!judge(line)) {
@@ -275,7 +278,7 @@ int main(int argc, char** argv) {
     }
   }
   for (const auto& [name, t] : tallies) {
-    std::printf("%s: %" PRIu64 " inputs, %" PRIu64 " wrong", name.c_str(), t.inputs, t.wrong);
+    std::printf("%s%s: %" PRIu64 " inputs, %" PRIu64 " wrong", name.c_str(), label.c_str(), t.inputs, t.wrong);
     if (t.worst > 0 && argc == 3) std::printf(", worst 2^%.1f at %08" PRIx64, std::log2(t.worst), t.worstAt);
     else if (t.worst > 0) std::printf(", worst %.4f units at %016" PRIx64, t.worst, t.worstAt);
     std::printf("\n");

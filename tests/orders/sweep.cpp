@@ -2,8 +2,8 @@
 //
 //     sweep FILE…      files of lines `NAME EXTENTS : HASH`, a run of the program each; what is expected is computed once
 //
-// A name says which operation, the extents which numbers: both sides make the same ones. A run must end with its count, hold every operation that is
-// known here, and report no change between its rounds. Ends with `N passed, N failed`, a result of a run counting as one.
+// A name says which operation, the extents which numbers: both sides make the same ones. A run must end with its count and report no change between
+// its rounds, and the runs together must hold every operation that is known here. Ends with `N passed, N failed`, a result of a run counting as one.
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -141,6 +141,14 @@ void sums() {
   define("factor-gradient", [](const Extents& e) {
     return overColumns(multiply(times(numbers(e[0] * e[1], 14), 0.5f), numbers(e[0] * e[1], 10)), e[0], e[1], sumRow);
   });
+  auto slopes = [](const Extents& e, auto slope) {       // the sums over the rows of slope(x, v, g)
+    Row x = numbers(e[0] * e[1], 10), v = numbers(e[1], 13), g = numbers(e[0] * e[1], 14);
+    for (size_t i = 0; i < x.size(); i++) x[i] = slope(x[i], v[i % e[1]], g[i]);
+    return overColumns(x, e[0], e[1], sumRow);
+  };
+  define("minus-gradient", [=](const Extents& e) { return slopes(e, [](float, float, float g) { return -g; }); });
+  define("quotient-gradient", [=](const Extents& e) { return slopes(e, [](float x, float v, float g) { return -((g * (x / v)) / v); }); });
+  define("larger-gradient", [=](const Extents& e) { return slopes(e, [](float x, float v, float g) { return x < v ? g : 0.0f; }); });
   define("number-gradient", [](const Extents& e) {
     Row x = numbers(e[0] * e[1], 10), factor = numbers(e[1], 13), bias = numbers(e[1], 12);
     for (size_t i = 0; i < x.size(); i++) x[i] = x[i] * factor[i % e[1]] + bias[i % e[1]];
@@ -264,33 +272,53 @@ void putHead(Row& x, size_t columns, size_t head, size_t width, const Row& part)
   for (size_t i = 0; i < part.size(); i++) x[i / width * columns + head * width + i % width] = part[i];
 }
 
-// f(q, k, v, g of a head, its width, admits), one row of results for each of `rows` rows.
+struct Operands {
+  Row q, k, v, g;
+};
+
+// f(operands of a head, its width) for each head; the result has as many rows as the keys or the queries. Extents: queries, keys, width, heads.
+template <class F> Row eachHead(const Extents& e, const Operands& x, bool ofKeys, F f) {
+  size_t w = e[2] / e[3];
+  Row out((ofKeys ? e[1] : e[0]) * e[2]);
+  for (size_t h = 0; h < e[3]; h++) {
+    Operands head = {headOf(x.q, e[0], e[2], h, w), headOf(x.k, e[1], e[2], h, w), headOf(x.v, e[1], e[2], h, w), headOf(x.g, e[0], e[2], h, w)};
+    putHead(out, e[2], h, w, f(head, w));
+  }
+  return out;
+}
+
+// `f(queries, keys, width, operands, admits)` answers a row of results for each of the queries or keys.
 template <class F> void defineAttention(const std::string& tail, bool ofKeys, F f) {
   for (std::string kind : {"attention", "attention-full", "attention-mask"})
     define(kind + tail, [=](const Extents& e) {
-      size_t w = e[2] / e[3];
-      Row q = times(numbers(e[0] * e[2], 40), 2), k = times(numbers(e[1] * e[2], 41), 2), v = numbers(e[1] * e[2], 42), g = numbers(e[0] * e[2], 43);
+      Operands x = {times(numbers(e[0] * e[2], 40), 2), times(numbers(e[1] * e[2], 41), 2), numbers(e[1] * e[2], 42), numbers(e[0] * e[2], 43)};
       Row mask = numbers(e[0] * e[1], 44);
       Admits admits = causal(e[0], e[1]);
       if (kind == "attention-full") admits = [](size_t, size_t) { return true; };
-      if (kind == "attention-mask") admits = [=](size_t i, size_t j) { return mask[i * e[1] + j] > -0.3f; };
-      Row out((ofKeys ? e[1] : e[0]) * e[2]);
-      for (size_t h = 0; h < e[3]; h++)
-        putHead(out, e[2], h, w, f(e, w, headOf(q, e[0], e[2], h, w), headOf(k, e[1], e[2], h, w), headOf(v, e[1], e[2], h, w), headOf(g, e[0], e[2], h, w), admits));
-      return out;
+      if (kind == "attention-mask") admits = [&](size_t i, size_t j) { return mask[i * e[1] + j] > -0.3f; };
+      return eachHead(e, x, ofKeys, [&](const Operands& head, size_t w) { return f(e[0], e[1], w, head, admits); });
     });
+  define("attention-leading" + tail, [=](const Extents& all) {
+    Extents e(all.begin() + 1, all.end());
+    size_t q = e[0] * e[2], k = e[1] * e[2];
+    return eachRow(all[0], [&](size_t l) {
+      Operands x = {slice(numbers(all[0] * q, 45), l * q, q), slice(numbers(all[0] * k, 46), l * k, k), slice(numbers(all[0] * k, 47), l * k, k),
+                    slice(numbers(all[0] * q, 48), l * q, q)};
+      return eachHead(e, x, ofKeys, [&](const Operands& head, size_t w) { return f(e[0], e[1], w, head, causal(e[0], e[1])); });
+    });
+  });
 }
 
 void attentions() {
-  auto back = [](const Extents& e, size_t w, const Row& q, const Row& k, const Row& v, const Row& g, const Admits& admits) {
-    return attentionBackward(e[0], e[1], w, q, k, v, g, admits);
+  auto back = [](size_t queries, size_t keys, size_t width, const Operands& x, const Admits& admits) {
+    return attentionBackward(queries, keys, width, x.q, x.k, x.v, x.g, admits);
   };
-  defineAttention("", false, [](const Extents& e, size_t w, const Row& q, const Row& k, const Row& v, const Row&, const Admits& admits) {
-    return attention(e[0], e[1], w, q, k, v, admits);
+  defineAttention("", false, [](size_t queries, size_t keys, size_t width, const Operands& x, const Admits& admits) {
+    return attention(queries, keys, width, x.q, x.k, x.v, admits);
   });
-  defineAttention("-q", false, [=](const auto&... x) { return back(x...).q; });
-  defineAttention("-k", true, [=](const auto&... x) { return back(x...).k; });
-  defineAttention("-v", true, [=](const auto&... x) { return back(x...).v; });
+  defineAttention("-q", false, [=](auto&&... x) { return back(x...).q; });
+  defineAttention("-k", true, [=](auto&&... x) { return back(x...).k; });
+  defineAttention("-v", true, [=](auto&&... x) { return back(x...).v; });
 }
 
 // ---- gather, steps ----
@@ -360,10 +388,10 @@ void blame(const std::string& file, const std::string& text) {
   if (tally.failed++ < 40) std::cout << "FAILED " << file << ": " << text << "\n";
 }
 
-void judgeFile(const std::string& file) {
+// Puts the operations that it holds into `met`.
+void judgeFile(const std::string& file, std::set<std::string>& met) {
   static std::map<std::string, int64_t> expected;
   std::ifstream in(file);
-  std::set<std::string> met;
   size_t seen = 0;
   bool ended = false;
   for (std::string line; std::getline(in, line) && !ended;) {
@@ -392,8 +420,6 @@ void judgeFile(const std::string& file) {
     else blame(file, name + " is not what the order says");
   }
   if (!ended) blame(file, "ended after " + std::to_string(seen) + " results");
-  for (const auto& [operation, make] : known)
-    if (met.count(operation) == 0) blame(file, operation + " was not computed");
 }
 
 }  // namespace
@@ -404,8 +430,10 @@ int main(int argc, char** argv) {
   rows();
   attentions();
   steps();
-  for (int i = 1; i < argc; i++) judgeFile(argv[i]);
-  if (argc == 1) tally.failed++;
+  std::set<std::string> met;
+  for (int i = 1; i < argc; i++) judgeFile(argv[i], met);
+  for (const auto& [operation, make] : known)
+    if (met.count(operation) == 0) blame("all runs", operation + " was not computed");
   std::cout << tally.passed << " passed, " << tally.failed << " failed\n";
   return tally.failed != 0;
 }
