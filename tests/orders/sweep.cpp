@@ -156,11 +156,16 @@ void sums() {
   });
 }
 
-// ---- products ----
-
-Row left(const Extents& e) { return numbers(e[0] * e[1], 20); }
-Row right(const Extents& e) { return numbers(e[1] * e[2], 21); }
-Row upstream(const Extents& e) { return numbers(e[0] * e[2], 24); }
+// Each number of the row that is `x`, the first largest alone getting g.
+Row toLargest(const Row& x, float g) {
+  Row out(x.size(), 0.0f);
+  for (size_t i = 0; i < x.size(); i++)
+    if (x[i] == maxRow(x)) {
+      out[i] = g;
+      break;
+    }
+  return out;
+}
 
 Row transposed(const Row& x, size_t rows, size_t columns) {
   Row out;
@@ -168,6 +173,61 @@ Row transposed(const Row& x, size_t rows, size_t columns) {
     for (size_t i = 0; i < rows; i++) out.push_back(x[i * columns + j]);
   return out;
 }
+
+void largest() {
+  define("max-rows", [](const Extents& e) { return overRows(numbers(e[0] * e[1], 10), e[0], e[1], maxRow); });
+  define("max-columns", [](const Extents& e) { return overColumns(numbers(e[0] * e[1], 10), e[0], e[1], maxRow); });
+  define("max-rows-gradient", [](const Extents& e) {
+    Row x = numbers(e[0] * e[1], 10), g = numbers(e[0], 15);
+    return eachRow(e[0], [&](size_t i) { return toLargest(slice(x, i * e[1], e[1]), g[i]); });
+  });
+  define("max-columns-gradient", [](const Extents& e) {
+    Row x = transposed(numbers(e[0] * e[1], 10), e[0], e[1]), g = numbers(e[1], 16);
+    return transposed(eachRow(e[1], [&](size_t j) { return toLargest(slice(x, j * e[0], e[0]), g[j]); }), e[1], e[0]);
+  });
+}
+
+void elements() {
+  struct Activation {
+    const char* name;
+    float (*value)(float);
+    float (*slope)(float, float);
+  };
+  const Activation all[] = {{"gelu", gelu, geluSlope}, {"gelutanh", geluTanh, geluTanhSlope}, {"silu", silu, siluSlope}, {"relu", relu, reluSlope},
+                            {"tanh", tanh32, [](float x, float g) { return g * (1.0f - tanh32(x) * tanh32(x)); }},
+                            {"sigmoid", sigmoid32, [](float x, float g) { return g * (sigmoid32(x) * (1.0f - sigmoid32(x))); }},
+                            {"exp", exp32, [](float x, float g) { return g * exp32(x); }}};
+  for (const Activation& a : all) {
+    define(a.name, [a](const Extents& e) {
+      Row x = times(numbers(e[0], 80), 6);
+      for (float& v : x) v = a.value(v);
+      return x;
+    });
+    define(std::string(a.name) + "-gradient", [a](const Extents& e) {
+      Row x = times(numbers(e[0], 80), 6), g = numbers(e[0], 81);
+      for (size_t i = 0; i < x.size(); i++) x[i] = a.slope(x[i], g[i]);
+      return x;
+    });
+  }
+  define("dot-gradient", [](const Extents& e) { return times(numbers(e[0], 82), 0.7f); });
+  define("norm-gradient", [](const Extents& e) {
+    Row x = times(numbers(e[0], 80), 6);
+    float norm = normRow(x);
+    return times(x, norm == 0 ? 0.0f : 0.7f / norm);
+  });
+  define("outer", [](const Extents& e) {
+    Row b = numbers(e[1], 84), a = numbers(e[0], 83);
+    return eachRow(e[0], [&](size_t i) { return times(b, a[i]); });
+  });
+  define("outer-a", [](const Extents& e) { return matmul(e[0], e[1], 1, numbers(e[0] * e[1], 85), numbers(e[1], 84)); });
+  define("outer-b", [](const Extents& e) { return matmul(e[1], e[0], 1, numbers(e[0] * e[1], 85), numbers(e[0], 83), true, false); });
+}
+
+// ---- products ----
+
+Row left(const Extents& e) { return numbers(e[0] * e[1], 20); }
+Row right(const Extents& e) { return numbers(e[1] * e[2], 21); }
+Row upstream(const Extents& e) { return numbers(e[0] * e[2], 24); }
 
 // For each of e[0] matrices of m * k and k * n numbers.
 Row batch(const Extents& e, size_t m, size_t k, size_t n, const Row& a, const Row& b, bool at, bool bt) {
@@ -426,6 +486,8 @@ void judgeFile(const std::string& file, std::set<std::string>& met) {
 
 int main(int argc, char** argv) {
   sums();
+  largest();
+  elements();
   products();
   rows();
   attentions();
