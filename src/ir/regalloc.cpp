@@ -234,21 +234,33 @@ void Allocator::allocate(Inst& inst) {
   out->push_back(inst);
 }
 
+// Whether the value's register must survive what the instruction destroys: it is needed afterwards, is read late, or a
+// result takes its register over.
+bool Allocator::outlasts(const Inst& inst, VReg v) const {
+  if (nextUse[v.index] != Never) return true;
+  const Operand* ops = f.operandsOf(inst);
+  for (unsigned k = 0; k < inst.operandCount; ++k) {
+    if (ops[k].isDef ? ops[k].constraint == Constraint::Tied && ops[ops[k].tied].reg == v
+                     : ops[k].late && ops[k].reg == v)
+      return true;
+  }
+  return false;
+}
+
 // Moves away what stands in registers that the instruction fixes or destroys and is still needed.
 void Allocator::vacate(Inst& inst, RegSet fixedUse, RegSet gone) {
   Operand* ops = f.operandsOf(inst);
   for (RegSet s = (fixedUse | gone) & occupied; s; s &= s - 1) {
     PReg r = PReg(std::countr_zero(s));
     VReg w = inReg[r];
-    bool plainUse = false, wantedHere = false, late = false;
+    bool plainUse = false, wantedHere = false;
     for (unsigned k = 0; k < inst.operandCount; ++k)
       if (!ops[k].isDef && ops[k].reg == w) {
         bool fixed = ops[k].constraint == Constraint::Fixed;
         plainUse |= !fixed;
         wantedHere |= fixed && ops[k].fixed == r;
-        late |= ops[k].late;
       }
-    bool livesOn = nextUse[w.index] != Never || late;
+    bool livesOn = outlasts(inst, w);
     bool leaveBefore = (fixedUse & bit(r)) && !wantedHere && (livesOn || plainUse);
     bool leaveAfter = (gone & bit(r)) && livesOn;
     if (!leaveBefore && !leaveAfter) continue;
@@ -294,7 +306,7 @@ void Allocator::placeUses(Inst& inst, RegSet fixedUse, RegSet gone) {
     Operand& o = ops[k];
     if (o.isDef || o.constraint == Constraint::Fixed) continue;
     VReg v = o.reg;
-    bool livesOn = nextUse[v.index] != Never || o.late;
+    bool livesOn = outlasts(inst, v);
     if (regOf[v.index] == NoReg) {
       RegSet allowed = classRegs(v) & ~fixedUse & ~(livesOn ? gone : 0);
       bool near = nextUse[v.index] != Never && nextUse[v.index] - here < 30;
@@ -305,6 +317,8 @@ void Allocator::placeUses(Inst& inst, RegSet fixedUse, RegSet gone) {
         } else {
           spilled[v.index] = true;
           o.loc = homeSlot(v);
+          // Dropped by this instruction, the last to read it: nobody else asks for the store.
+          if (r != NoReg && nextUse[v.index] == Never) sites.push_back({v, blockNow, uint32_t(out->size()), r});
         }
         continue;
       }
@@ -392,8 +406,10 @@ void Allocator::placeDefs(Inst& inst, RegSet gone) {
   for (unsigned k = 0; k < inst.operandCount; ++k) {
     const Operand& o = ops[k];
     if (!o.isDef && o.constraint == Constraint::Fixed && nextUse[o.reg.index] != Never && regOf[o.reg.index] == NoReg &&
-        !((gone | occupied) & bit(o.fixed)))
+        !((gone | occupied) & bit(o.fixed))) {
+      former.push_back({o.reg, NoReg});
       settle(o.reg, o.fixed);
+    }
   }
   RegSet taken = lateUse | gone;
   for (unsigned k = 0; k < inst.operandCount; ++k) {

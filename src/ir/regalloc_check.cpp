@@ -22,7 +22,7 @@ class Checker {
   Checker(const Function& b, const Function& a, const Target& target) : before(b), after(a), t(target) {}
 
   bool run(std::string& error) {
-    bool fine = sameInstructions() && dataflow();
+    bool fine = sameInstructions() && sameEdges() && dataflow();
     error = message;
     return fine;
   }
@@ -74,6 +74,26 @@ class Checker {
       }
       if (n < before.blocks.size() && !b.insts.empty() && next != before.blocks[n].insts.size())
         return fail(BlockId(n), nullptr, "instructions are missing");
+    }
+    return true;
+  }
+
+  // Every edge leads where it led, perhaps over a new block, and passes the same arguments.
+  bool sameEdges() {
+    for (uint32_t n = 0; n < before.blocks.size(); ++n) {
+      const std::vector<Edge>&wanted = before.blocks[n].succs, &found = after.blocks[n].succs;
+      bool same = wanted.size() == found.size();
+      for (size_t k = 0; same && k < wanted.size(); ++k) {
+        const Edge* e = &found[k];
+        if (e->to.index >= before.blocks.size()) {
+          const Block& between = after.blocks[e->to.index];
+          if (!e->args.empty() || between.succs.size() != 1 || !between.params.empty())
+            return fail(e->to, nullptr, "not a block on an edge");
+          e = &between.succs[0];
+        }
+        same = e->to == wanted[k].to && e->args == wanted[k].args;
+      }
+      if (!same) return fail(BlockId(n), nullptr, "an edge leads elsewhere");
     }
     return true;
   }
@@ -180,6 +200,7 @@ class Checker {
         continue;
       }
       if (!constraints(id, i, ops)) return false;
+      if (i.clobbers & ~after.usedRegs) return fail(id, &i, "a destroyed register is not counted as used");
       for (unsigned k = 0; k < i.operandCount; ++k)
         if (!ops[k].isDef && !holds(state, ops[k].loc, ops[k].reg))
           return fail(id, &i, "operand v" + std::to_string(ops[k].reg.index) + " is not there");
@@ -214,6 +235,9 @@ class Checker {
       if (l.isReg() && !(t.allocatable[unsigned(info.cls)] & bit(PReg(l.index))))
         return fail(id, &i, "a register of another class");
       if (l.kind == Loc::None) return fail(id, &i, "no location");
+      bool written = l == to || i.op == Swap;
+      if (written && l.isReg() && !(after.usedRegs & bit(PReg(l.index))))
+        return fail(id, &i, "a written register is not counted as used");
     }
     if (i.op == Swap) {
       if (info.cls != RegClass::Int || !to.isReg() || !from.isReg())

@@ -63,6 +63,7 @@ class Allocator {
   void scanBlock(BlockId);
   void processBlock(BlockId);
   void allocate(Inst&);
+  bool outlasts(const Inst&, VReg) const;
   void vacate(Inst&, RegSet fixedUse, RegSet gone);
   void placeUses(Inst&, RegSet fixedUse, RegSet gone);
   void placeTied(Inst&, RegSet fixedUse, RegSet gone);
