@@ -83,6 +83,18 @@ std::vector<Mem> addresses(int unit, bool full) {
   return list;
 }
 
+// Every base with every index and scale. The distances (none, one byte, four bytes) change from one to the next and, with `turn`,
+// from one instruction to the next.
+std::vector<Mem> allPairs(int unit, unsigned turn) {
+  const int64_t distances[] = {0, unit, 0, -128 * unit, 128 * unit, 0, 127 * unit, MinInt32, -129 * unit};
+  std::vector<Mem> list;
+  for (unsigned scale : {1u, 2u, 4u, 8u})
+    for (unsigned index = 0; index < 16; index++)
+      for (unsigned base = 0; base < 16; base++)
+        if (index != 4) list.push_back(Mem::at(gpr(base), distances[turn++ % std::size(distances)]).scaled(gpr(index), scale));
+  return list;
+}
+
 // A few addresses that between them use every field.
 std::vector<Mem> fewAddresses(int unit) {
   return {Mem::at(rax), Mem::at(r13, unit), Mem::at(rsp, -128 * unit).scaled(r9, 4), Mem::at(r12, 128 * unit),
@@ -192,6 +204,11 @@ void varyAddresses(const Variant& v, bool everyAddress) {
       operands.list[place] = mem.sized(bits);
       v.sink(v.form.mnemonic, operands);
     }
+    if (every && !v.full)
+      for (const Mem& mem : allPairs(unit, unsigned(v.form.opcode) + v.size + v.length)) {
+        operands.list[place] = mem.sized(bits);
+        v.sink(v.form.mnemonic, operands);
+      }
     for (int i = 0; i < operandCount(v.form); i++)
       if (v.form.operands[i] == OperandKind::Imm)
         for (const Operand& imm : immediates(v)) {

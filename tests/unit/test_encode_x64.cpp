@@ -1,11 +1,10 @@
-// Tests of the x86-64 encoder: examples in files, a comparison with GNU as over all forms, programs with labels,
+// Tests of the x86-64 encoder: examples in files, a comparison with GNU as and objdump over all forms, programs with labels,
 // refusals.
 //
 // MICA_ENCODE=full in the environment makes the comparison exhaustive (millions of lines, many minutes).
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +13,7 @@
 #include "backend_x64/disasm_names.h"
 #include "backend_x64/encoder.h"
 #include "backend_x64/forms.h"
+#include "encode_x64_compare.h"
 #include "encode_x64_enumerate.h"
 #include "encode_x64_parse.h"
 #include "gnu_tools.h"
@@ -21,95 +21,11 @@
 using namespace mica::x64;
 using namespace gnutools;
 
-namespace {
-
-struct Line {
-  std::string text;
-  std::string bytes;
-};
-
-constexpr const char* Header = ".intel_syntax noprefix\n.text\n";
-constexpr int HeaderLines = 2;
-
-// Line by line comparison with GNU as; counts lines and keeps the first differences.
-class Comparison {
- public:
-  void add(Mnemonic mnemonic, const Operands& operands) {
-    CodeBuffer buffer;
-    std::string text = instructionText(mnemonic, operands);
-    if (!tryEmit(buffer, mnemonic, operands)) return fault(buffer.refusal());
-    lines.push_back({std::move(text), buffer.bytes()});
-    if (lines.size() >= BatchSize) flush();
-  }
-
-  void flush() {
-    if (lines.empty()) return;
-    std::string source = Header, expected;
-    for (const Line& line : lines) {
-      source += line.text + "\n";
-      expected += line.bytes;
-    }
-    writeFile(scratch.file("batch.s"), source);
-    std::string assemble = "as -W -o " + scratch.file("batch.o") + " " + scratch.file("batch.s");
-    assemble += " 2>" + scratch.file("errors");
-    if (!run(assemble)) explainErrors();
-    else if (parseObject(readFile(scratch.file("batch.o"))).sections[".text"] != expected) explainDifferences();
-    total += lines.size();
-    lines.clear();
-  }
-
-  size_t total = 0;
-  size_t faults = 0;
-  std::string report;
-
- private:
-  static constexpr size_t BatchSize = 100000;
-
-  void fault(const std::string& text) {
-    if (faults++ < 40) report += text + "\n";
-  }
-
-  void explainErrors() {
-    std::istringstream errors(readFile(scratch.file("errors")));
-    for (std::string error; std::getline(errors, error);) {
-      size_t colon = error.find(".s:");
-      if (colon == std::string::npos) continue;
-      size_t number = std::strtoul(error.c_str() + colon + 3, nullptr, 10);
-      if (number <= HeaderLines) continue;
-      fault(lines[number - HeaderLines - 1].text + ": " + error.substr(error.find(": ", colon) + 2));
-    }
-  }
-
-  // The assembler's listing gives the bytes of each line.
-  void explainDifferences() {
-    run("as -aln=" + scratch.file("listing") + " --listing-lhs-width=8 -o /dev/null " + scratch.file("batch.s"));
-    std::istringstream listing(readFile(scratch.file("listing")));
-    for (std::string row; std::getline(listing, row);) {
-      size_t tab = row.find('\t');
-      std::istringstream words(row.substr(0, tab));
-      size_t number;
-      std::string offset, bytes, word;
-      if (tab == std::string::npos || !(words >> number >> offset) || number <= HeaderLines) continue;
-      while (words >> word) bytes += word;
-      const Line& line = lines.at(number - HeaderLines - 1);
-      std::string ours = hex(line.bytes), theirs;
-      for (size_t i = 0; i + 1 < bytes.size(); i += 2) theirs += (i ? " " : "") + bytes.substr(i, 2);
-      for (char& c : theirs) c = static_cast<char>(std::tolower(c));
-      if (ours != theirs) fault(line.text + ": we write " + ours + ", as writes " + theirs);
-    }
-  }
-
-  Scratch scratch;
-  std::vector<Line> lines;
-};
-
-}  // namespace
-
-TEST_CASE("x86-64 encoder: all forms against GNU as") {
+TEST_CASE("x86-64 encoder: as writes the same bytes, objdump reads them back, for all forms") {
   if (skippedWithout("as", "comparing the x86-64 encoder with GNU as")) return;
   const char* wanted = std::getenv("MICA_ENCODE");
   bool full = wanted && std::string(wanted) == "full";
-  Comparison comparison;
+  encodetest::Comparison comparison(!skippedWithout("objdump", "reading x86-64 code back with objdump"));
   std::vector<bool> used(allForms().size());
   for (const Form& form : allForms())
     encodetest::enumerate(form, full, [&](Mnemonic mnemonic, const Operands& operands) {
@@ -118,7 +34,8 @@ TEST_CASE("x86-64 encoder: all forms against GNU as") {
       comparison.add(mnemonic, operands);
     });
   comparison.flush();
-  MESSAGE("compared " << comparison.total << " instructions with GNU as");
+  MESSAGE("compared " << comparison.total << " instructions with GNU as and objdump");
+  if (!full) CHECK(comparison.total > 2000000);
   INFO(comparison.report);
   CHECK(comparison.faults == 0);
   for (size_t i = 0; i < used.size(); i++) {
@@ -153,46 +70,6 @@ TEST_CASE("x86-64 encoder: examples of tests/encode") {
       CHECK(line.substr(0, text.size()) == text);
     }
   }
-}
-
-TEST_CASE("x86-64 encoder: objdump reads back what was written") {
-  if (skippedWithout("objdump", "reading x86-64 code back with objdump")) return;
-  constexpr int Every = 29;
-  std::string code;
-  std::map<uint64_t, std::string> wanted;
-  int count = 0;
-  for (const Form& form : allForms())
-    encodetest::enumerate(form, false, [&](Mnemonic mnemonic, const Operands& operands) {
-      if (count++ % Every) return;
-      CodeBuffer buffer;
-      REQUIRE(tryEmit(buffer, mnemonic, operands));
-      wanted[code.size()] = instructionText(mnemonic, operands);
-      code += buffer.bytes();
-    });
-  Scratch scratch;
-  writeFile(scratch.file("code"), code);
-  std::string command = "objdump -D -b binary -m i386:x86-64 -M intel --no-show-raw-insn ";
-  REQUIRE(run(command + scratch.file("code") + " >" + scratch.file("text")));
-  std::istringstream lines(readFile(scratch.file("text")));
-  auto next = wanted.begin();
-  size_t faults = 0;
-  for (std::string line; std::getline(lines, line) && faults < 20;) {
-    size_t colon = line.find(":\t");
-    if (colon == std::string::npos) continue;
-    uint64_t offset = std::stoull(line, nullptr, 16);
-    std::string theirs = line.substr(colon + 2);
-    REQUIRE(next != wanted.end());
-    const std::string& ours = next->second;
-    // The disassembler has names of its own for comparisons with a predicate, such as vcmpltps.
-    bool comparison = ours.find("cmp") != std::string::npos;
-    std::string head = ours.substr(0, comparison ? 4 : ours.find(' '));
-    bool same = theirs.starts_with(head) || theirs.find(" " + head) != std::string::npos || ours.starts_with("xchg");
-    bool good = offset == next->first && same && theirs.find("(bad)") == std::string::npos;
-    if (!good) faults++;
-    CHECK_MESSAGE(good, "at " << offset << ": " << theirs << ", we wrote at " << next->first << ": " << ours);
-    next++;
-  }
-  CHECK(next == wanted.end());
 }
 
 TEST_CASE("x86-64 encoder: rows print as the manual writes them") {
