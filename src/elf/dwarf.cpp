@@ -112,7 +112,7 @@ class DebugWriter {
   std::string_view unitName() const {
     std::string_view source = ctx_.options.source;
     if (!source.empty()) return source.substr(source.rfind('/') + 1);
-    return files_.empty() ? std::string_view("mica") : ctx_.strings[files_[0]];
+    return files_.empty() ? std::string_view("mica") : nameOf(files_[0]);
   }
 
   void writeInfo() {
@@ -194,6 +194,9 @@ class DebugWriter {
 
   static constexpr int LineBase = -5, LineRange = 14, OpcodeBase = 13;
 
+  // Glue that the compiler made is in no file; an empty name would end the table.
+  std::string_view nameOf(uint32_t file) const { return ctx_.strings[file].empty() ? "glue" : std::string_view(ctx_.strings[file]); }
+
   void writeLineHeader() {
     put32(line_, 0);
     put16(line_, 4);
@@ -208,7 +211,7 @@ class DebugWriter {
     for (uint8_t operands : {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}) put8(line_, operands);
     put8(line_, 0);      // no folders
     for (uint32_t file : files_) {
-      putText(line_, ctx_.strings[file]);
+      putText(line_, nameOf(file));
       put8(line_, 0), put8(line_, 0), put8(line_, 0);   // folder, time, length
     }
     put8(line_, 0);

@@ -19,7 +19,9 @@ FunctionLowering::FunctionLowering(Lowering& lowering, const Instance& i, ir::Sy
 TypeId FunctionLowering::fixed(TypeId t) { return anyKnown && t ? types.substitute(t, instance.decl, {}, knownExtents) : t; }
 
 void FunctionLowering::at(Place p) {
-  if (p.line) b().setPlace(l.place(p, functionName));
+  if (!p.line) return;
+  l.here = p;
+  b().setPlace(l.place(p, functionName));
 }
 
 void FunctionLowering::lowerFunction() {
@@ -50,6 +52,15 @@ void FunctionLowering::lowerFunction() {
     else if (fails) b().ret(null());
     else b().unreachable();                     // the checker has refused functions that end without a value
   }
+  checkFrame();
+}
+
+void FunctionLowering::checkFrame() {
+  uint64_t bytes = 0;
+  for (const ir::Slot& s : b().fn().slots) bytes += s.size;
+  if (bytes >= LargestValue && !l.diagnostics.hasErrors())
+    l.diagnostics.error(decl.place, "the local values of `" + functionName + "` take 2 GiB or more of the stack")
+        .note("keep what is large in a `list` or a tensor, whose elements lie elsewhere");
 }
 
 void FunctionLowering::prologue() {

@@ -65,6 +65,7 @@ class FunctionLowering {
 
   // ---- function.cpp ----
   void prologue();
+  void checkFrame();
   void declareParam(LocalId, Mode, TypeId, ValueId incoming);
   TypeId typeOf(ExprId e) { return fixed(marks.exprs[e.index]); }
   TypeId localType(LocalId x) { return fixed(marks.locals[x.index]); }

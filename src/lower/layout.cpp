@@ -1,18 +1,22 @@
 // Layouts of types and the names of instances. The table of layouts is in docs/internals.md.
 #include <algorithm>
 
+#include "frontend/check.h"
 #include "lower/lowering.h"
 
 namespace mica::lower {
 
 namespace {
 
+// Sizes stop growing at LargestValue, where the type is refused.
+uint32_t capped(uint64_t size) { return uint32_t(std::min<uint64_t>(size, LargestValue)); }
+
 uint32_t roundUp(uint32_t n, uint32_t align) { return (n + align - 1) / align * align; }
 
 void append(Layout& l, uint32_t size, uint32_t align) {
   uint32_t at = roundUp(l.size, align);
   l.offsets.push_back(at);
-  l.size = at + size;
+  l.size = capped(uint64_t(at) + size);
   l.align = std::max(l.align, align);
 }
 
@@ -83,6 +87,9 @@ const Layout& Lowering::layout(TypeId t) {
   auto it = layouts.find(t.index);
   if (it != layouts.end()) return it->second;
   Layout l = computeLayout(t);
+  if (l.size >= LargestValue)
+    diagnostics.error(here, "a value of type `" + show(program, t) + "` takes 2 GiB or more")
+        .note("keep it in a `list` or a tensor, whose elements lie elsewhere");
   return layouts.emplace(t.index, std::move(l)).first->second;
 }
 
@@ -104,7 +111,8 @@ Layout Lowering::computeLayout(TypeId t) {
       int64_t n = 0;
       if (!types.isConstant(type.extents[0], &n)) internalError("an array without a known length: " + mangle(t));
       l.align = e.align;
-      l.size = uint32_t(n) * roundUp(e.size, e.align);
+      uint32_t step = roundUp(e.size, e.align);
+      l.size = step && uint64_t(n) > LargestValue / step ? LargestValue : uint32_t(n) * step;
       return l;
     }
     case Kind::Optional: {
@@ -126,7 +134,7 @@ Layout Lowering::computeLayout(TypeId t) {
       for (uint32_t c = 0; c < d.cases.size(); c++) {
         Layout part;
         for (TypeId f : caseFields(t, c)) { const Layout e = layout(f); append(part, e.size, e.align); }
-        l.size = std::max(l.size, 8 + roundUp(part.size, 8));
+        l.size = std::max(l.size, capped(8 + uint64_t(roundUp(part.size, 8))));
         l.align = std::max(l.align, part.align);
       }
       return l;

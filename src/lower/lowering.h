@@ -20,6 +20,9 @@ using ir::Op;
 // Where the parts of an aggregate lie.
 struct Layout { uint32_t size = 0, align = 1; std::vector<uint32_t> offsets; };
 
+// Of values in place and of stack frames: distances have 31 bits, and a frame holds spilled values too.
+inline constexpr uint32_t LargestValue = 0x7f000000;
+
 // Tensor structs: {data, owner, extents, strides}.
 namespace tensor {
 inline constexpr int Data = 0, Owner = 8, Extents = 16;
@@ -80,6 +83,7 @@ class Lowering {
 
   void run();                                              // until nothing is queued
   ir::PlaceId place(Place, const std::string& function);
+  Place here;                                              // what is being lowered, for messages
 
  private:
   std::unordered_map<uint32_t, Layout> layouts;

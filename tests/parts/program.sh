@@ -19,6 +19,11 @@ check "no interpreter and no dynamic section" lacks 'INTERP|DYNAMIC'
 check "no segment is writable and executable" lacks ' RWE '
 check "a note says that the stack is not executable" sh -c "readelf -lW '$work/gpt' | grep -q 'GNU_STACK.* RW '"
 check "the stripped program is under 300 KiB" test "$(stat -c %s "$work/gpt")" -lt 307200
+for program in tests/lang/import-module.mica tests/lang/flow-if.mica corpus/gpt/gpt.mica; do
+  "$obj/mica" build $program -o "$work/lines"
+  check "readelf reads the table of lines of $program without a complaint" \
+    sh -c "readelf --debug-dump=decodedline '$work/lines' 2>&1 >/dev/null | wc -l | grep -qx 0"
+done
 if [ "$(id -u)" = 0 ]; then
   cp "$work/tiny" "$work/empty/gpt" && cp "$text" "$work/empty/text.txt"
   check "it runs in a folder that holds only it and the text" chroot "$work/empty" /gpt --text /text.txt --steps 2 --sample 10 >"$work/chroot.out" 2>"$work/chroot.err"

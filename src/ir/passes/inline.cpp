@@ -1,7 +1,7 @@
 // inline: replaces calls by the callee's body, callees first, so that what has been made small by inlining into it is what callers see.
 //
-// A callee is taken when it is marked `inline` or small; never when it is marked `noinline` or `cold`, calls itself, needs a higher
-// processor level, or depends on its own frame. Where a constant argument decides a branch of the callee, only the side that is taken
+// A callee is taken when it is marked `inline` or small in code and frame; never when it is marked `noinline` or `cold`, calls itself,
+// needs a higher processor level, or depends on its own frame. Where a constant argument decides a branch of the callee, only the side that is taken
 // counts and is copied: one function with a case for each operation then costs no more than the operation. The places of the copied
 // instructions remember the call (PlaceInfo::inlinedAt), so that traps still show the whole chain. A call in a block that certainly ends in a trap is not worth its copy.
 #include <algorithm>
@@ -18,6 +18,7 @@ constexpr unsigned SmallBody = 12;        // instructions; about what the call a
 constexpr unsigned OnceBody = 60;         // for a callee with this one call in the module (150: 15 KB more for the GPT)
 constexpr unsigned LargestInlined = 3000; // even when marked `inline`
 constexpr unsigned LargestCaller = 20000;
+constexpr uint64_t LargestFrame = 4096;   // of a callee's slots: the caller would need the stack even where it does not call
 
 unsigned sizeOf(const Function& f) {
   unsigned n = 0;
@@ -27,6 +28,12 @@ unsigned sizeOf(const Function& f) {
       n += op != Op::IConst && op != Op::FConst && op != Op::SlotAddr && op != Op::SymAddr && op != Op::Br;
     }
   return n;
+}
+
+uint64_t slotBytes(const Function& f) {
+  uint64_t bytes = 0;
+  for (const Slot& s : f.slots) bytes += s.size;
+  return bytes;
 }
 
 class Inliner {
@@ -165,7 +172,7 @@ class Inliner {
     const Function& callee = m.functions[s.index];
     if (callee.noInline || callee.cold || callee.entry || fixed[s.index] || callee.cpuLevel > m.functions[caller].cpuLevel) return false;
     if (std::count(callsOf[s.index].begin(), callsOf[s.index].end(), s.index)) return false;
-    if (!callee.alwaysInline && size[s.index] > OnceBody) return false;
+    if (!callee.alwaysInline && (size[s.index] > OnceBody || slotBytes(callee) > LargestFrame)) return false;
     plan = planOf(m.functions[caller], call, callee);
     if (callee.alwaysInline) return plan.size <= LargestInlined;
     if (coldBlock || m.functions[caller].cold) return plan.size <= 8;
