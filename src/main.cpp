@@ -46,6 +46,7 @@ constexpr const char* Usage =
     "  -I DIR                               where imports are looked for, too\n"
     "  --strip                              build: without symbols and line tables\n"
     "  --interpret                          run: in the reference interpreter\n"
+    "  --lines FILE                         run: in the interpreter; FILE gets the lines with code and which of them ran\n"
     "  --verify                             checks the compiler's own work on the way\n"
     "  --timing                             how long each station took, on standard error\n";
 
@@ -93,6 +94,7 @@ CommandLine parse(const std::vector<std::string>& words, bool restIsProgram) {
     else if (w == "--target") { if (value(w, v) && v != "x64") c.error = "this compiler has no target " + v + " yet: x64"; }
     else if (w == "--func") value(w, c.function);
     else if (w == "--stage") value(w, c.stage);
+    else if (w == "--lines") { value(w, c.build.linesFile); c.build.interpret = true; }
     else if (w == "--library") value(w, c.build.libraryDir);
     else if (w == "--strip") c.build.strip = true;
     else if (w == "--interpret") c.build.interpret = true;
@@ -142,7 +144,7 @@ int runProgram(BuildOptions options, const std::vector<std::string>& arguments) 
   if (options.interpret) {
     std::vector<std::string> all{options.file};
     all.insert(all.end(), arguments.begin(), arguments.end());
-    return ir::interpret(c.module(), all);
+    return ir::interpret(c.module(), all, options.linesFile);
   }
   c.runPasses();
   std::string bytes;

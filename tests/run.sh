@@ -29,7 +29,7 @@ part() {
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + ${s:-0}))
 }
 
-harness() { "$obj/harness" --mica "$obj/mica" --jobs "$jobs" --known tests/waiting.txt ${only:+--only "$only"} "$@"; }
+harness() { "$obj/harness" --mica "$obj/mica" --jobs "$jobs" --known tests/waiting.txt ${only:+--only "$only"} ${MICA_TEST_LINES:+--lines "$MICA_TEST_LINES"} "$@"; }
 
 part lang harness lang:tests/lang
 part rules harness rules:tests/rules

@@ -7,8 +7,10 @@
 // reported by the interpreter. System calls go to the kernel, but for those that would start threads, install handlers in
 // the made-up text or end the host: SpawnThread and clone answer -ENOSYS, signal handlers are not installed, one processor is seen.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/ir.h"
@@ -25,15 +27,19 @@ struct Outcome {
   std::vector<uint64_t> result;       // Returned: the cells of the result (integers sign extended, f32 in the low half, vectors packed)
 };
 
+// File and line of all code, and whether it has been executed.
+using Lines = std::map<std::pair<std::string, uint32_t>, bool>;
+
 class Interpreter {
  public:
-  explicit Interpreter(const Module&, uint64_t stackBytes = uint64_t(256) << 20);
+  explicit Interpreter(const Module&, uint64_t stackBytes = uint64_t(256) << 20, bool recordLines = false);
   ~Interpreter();
   // Calls a function; arguments as cells, in the form of Outcome::result. Memory (data) keeps its state between calls.
   // `fuel` bounds the number of jumps and calls.
   Outcome call(std::string_view function, const std::vector<uint64_t>& args, uint64_t fuel = ~uint64_t(0));
   Outcome call(uint32_t function, const std::vector<uint64_t>& args, uint64_t fuel = ~uint64_t(0));
   void* addressOf(std::string_view data);   // of a data object; null if there is none
+  Lines lines() const;                      // empty unless they are recorded
 
  private:
   struct State;
@@ -41,8 +47,9 @@ class Interpreter {
 };
 
 // Runs the process entry with these arguments (the first is the program's name) and answers the exit status: the program's,
-// 134 after a trap, 70 with a message when the module cannot be executed.
-int interpret(const Module&, const std::vector<std::string>& arguments);
+// 134 after a trap, 70 with a message when the module cannot be executed. With `linesFile`, that file gets a line `FILE:LINE COUNT` for
+// each line that has code, COUNT being 1 if it was executed and else 0.
+int interpret(const Module&, const std::vector<std::string>& arguments, const std::string& linesFile = "");
 
 // What a trap says without the runtime's help, and its call chain, in the runtime's format.
 std::string describeTrap(const Module&, const Outcome&);

@@ -24,7 +24,7 @@ namespace mica::ir::interp {
 #define INTERP_OTHER(F) F(Const) F(Mov) F(MovN) F(SlotAddr) F(Context) F(SetContext) F(FramePtr) F(SExt1) F(Trunc1) F(Not) F(FExt) F(FCut) \
   F(Select) F(Load1) F(Load8) F(Load16) F(Load32) F(LoadF32) F(Load64) F(LoadN) F(Store8) F(Store16) F(Store32) F(Store64) F(StoreN) \
   F(MemCopy) F(MemZero) F(ALoad) F(AStore) F(AAdd) F(ASwap) F(ACas) F(Fence) F(Vector) F(Call) F(CallInd) F(Syscall) \
-  F(TrapIf) F(Trap) F(Jump) F(JumpIf) F(Switch) F(Ret) F(Unreachable) F(Undefined)
+  F(TrapIf) F(Trap) F(Jump) F(JumpIf) F(Switch) F(Ret) F(Unreachable) F(Undefined) F(Line)
 
 enum class X : uint16_t {
 #define F(name) name##8, name##16, name##32, name##64, name##8Imm, name##16Imm, name##32Imm, name##64Imm,
@@ -79,9 +79,10 @@ struct Program {
   std::vector<uint64_t> symbolAddress;  // 0 where unknown
   std::deque<std::vector<uint64_t>> memory;   // of data objects
   uint32_t trapRaise = None;            // the function Trap.Raise
+  const bool recordLines;               // a Line code stands where an instruction's place differs from the one before
   static constexpr uint32_t None = 0xffffffffu;
 
-  explicit Program(const Module&);
+  Program(const Module&, bool recordLines);
 
  private:
   void addressSymbols();

@@ -33,6 +33,7 @@ class Decoder {
       BlockId b = cfg.order[k];
       block = b;
       blockStart[b.index] = here();
+      lineAt = PlaceId();
       next = k + 1 < cfg.order.size() ? cfg.order[k + 1] : BlockId();
       for (InstId i : f.blocks[b.index].insts) inst(f.insts[i.index]);
     }
@@ -54,7 +55,7 @@ class Decoder {
   std::vector<uint32_t> blockStart;
   uint32_t cellCount = LinkCells, scratch = 0;
   BlockId block, next;                   // being decoded; laid out behind it
-  PlaceId place;
+  PlaceId place, lineAt;                 // of the code being emitted; of the last Line in this block
   // Jumps to blocks are patched at the end; field 0 = d, 1 = c, 2 = table entry.
   struct Patch { uint32_t code; uint8_t field; uint32_t entry; BlockId block; };
   std::vector<Patch> patches;
@@ -210,7 +211,15 @@ class Decoder {
     program.undefined.push_back(what);
   }
 
+  // Says that the place has been reached, when lines are recorded: at the start of a block and where the place changes.
+  void line(PlaceId reached) {
+    if (!program.recordLines || !reached || reached == lineAt) return;
+    lineAt = place = reached;
+    emit(X::Line).a = reached.index;
+  }
+
   void inst(const Inst& i) {
+    line(i.place);
     place = i.place;
     if (vector(i)) return;
     switch (i.op) {

@@ -7,7 +7,7 @@
 
 namespace mica::ir::interp {
 
-Program::Program(const Module& m) : module(m) {
+Program::Program(const Module& m, bool recordLines) : module(m), recordLines(recordLines) {
   functions.resize(m.functions.size());
   for (uint32_t f = 0; f < m.functions.size(); ++f) decode(*this, f);
   functionAt.assign(code.size() + 1, None);

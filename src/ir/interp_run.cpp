@@ -20,7 +20,8 @@ struct Interpreter::State {
   uint64_t stackBytes;
   uint64_t* stack;
   uint64_t context = 0;
-  State(const Module& m, uint64_t bytes) : program(m), stackBytes(bytes) {
+  std::vector<char> reached;   // by place
+  State(const Module& m, uint64_t bytes, bool recordLines) : program(m, recordLines), stackBytes(bytes), reached(m.places.size()) {
     void* p = mmap(nullptr, stackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) internalError("interpreter: no memory for its stack");
     stack = static_cast<uint64_t*>(p);
@@ -349,6 +350,7 @@ Outcome Interpreter::State::run(uint32_t function, const std::vector<uint64_t>& 
         outcome.kind = Outcome::Stuck;
         outcome.message = program.undefined[c.a];
         return outcome;
+      case X::Line: reached[c.a] = 1; break;
     }
     continue;
 
@@ -384,7 +386,8 @@ Outcome Interpreter::State::run(uint32_t function, const std::vector<uint64_t>& 
   }
 }
 
-Interpreter::Interpreter(const Module& m, uint64_t stackBytes) : state(std::make_unique<State>(m, stackBytes)) {}
+Interpreter::Interpreter(const Module& m, uint64_t stackBytes, bool recordLines)
+    : state(std::make_unique<State>(m, stackBytes, recordLines)) {}
 Interpreter::~Interpreter() = default;
 
 Outcome Interpreter::call(uint32_t function, const std::vector<uint64_t>& args, uint64_t fuel) { return state->run(function, args, fuel); }
@@ -399,6 +402,16 @@ Outcome Interpreter::call(std::string_view function, const std::vector<uint64_t>
     return o;
   }
   return call(m.symbols[it->second.index].index, args, fuel);
+}
+
+Lines Interpreter::lines() const {
+  Lines lines;
+  for (const Code& c : state->program.code)
+    if (c.op == X::Line) {
+      const PlaceInfo& p = state->program.module.places[c.a];
+      if (p.line) lines[{p.file, p.line}] |= state->reached[c.a] != 0;
+    }
+  return lines;
 }
 
 void* Interpreter::addressOf(std::string_view data) {

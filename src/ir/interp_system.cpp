@@ -61,7 +61,18 @@ int64_t systemCall(const int64_t* n, bool& exited) {
 
 }  // namespace interp
 
-int interpret(const Module& m, const std::vector<std::string>& arguments) {
+namespace {
+
+bool writeLines(const Lines& lines, const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (!file) return false;
+  for (const auto& [place, reached] : lines) std::fprintf(file, "%s:%u %d\n", place.first.c_str(), place.second, reached);
+  return std::fclose(file) == 0;
+}
+
+}  // namespace
+
+int interpret(const Module& m, const std::vector<std::string>& arguments, const std::string& linesFile) {
   uint32_t entry = interp::Program::None;
   for (uint32_t f = 0; f < m.functions.size(); ++f)
     if (m.functions[f].entry) entry = f;
@@ -78,8 +89,12 @@ int interpret(const Module& m, const std::vector<std::string>& arguments) {
   for (uint64_t word : {uint64_t(0), uint64_t(6), uint64_t(4096), uint64_t(25), uint64_t(seed), uint64_t(0), uint64_t(0)}) block.push_back(word);
 
   std::fflush(stdout);
-  Interpreter interpreter(m);
+  Interpreter interpreter(m, uint64_t(256) << 20, !linesFile.empty());
   Outcome o = interpreter.call(entry, {uint64_t(block.data())});
+  if (!linesFile.empty() && !writeLines(interpreter.lines(), linesFile)) {
+    std::fprintf(stderr, "mica: cannot write %s: %s\n", linesFile.c_str(), std::strerror(errno));
+    return 1;
+  }
   switch (o.kind) {
     case Outcome::Exited: return o.status;
     case Outcome::Trapped:

@@ -71,6 +71,8 @@ ProcessResult runWay(const TestFile& file, const Options& options, const std::st
   for (const std::string& set : valuesOf(file, "set", way)) sets.insert(sets.end(), {"--set", set});
   if (way == "interpret") {
     request.command = {options.mica, "run", "--interpret"};
+    if (!options.lines.empty())
+      request.command.insert(request.command.end(), {"--lines", options.lines + "/" + std::filesystem::path(folder).filename().string()});
     request.command.insert(request.command.end(), sets.begin(), sets.end());
     request.command.push_back(file.path);
   } else {

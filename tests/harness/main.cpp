@@ -1,13 +1,13 @@
 // harness: runs the tests that are one file each, with the expectation inside.
 //
 //     harness --mica build/mica [--update] [--jobs N] [--ways interpret,debug,checked,release] [--only TEXT]
-//             [--known FILE] KIND:PATH…
+//             [--known FILE] [--lines FOLDER] KIND:PATH…
 //
 // KIND is `lang`, `reject`, `ir` or `rules` (lang or reject, as each file says); PATH a file or a folder. In a folder
 // a file whose name starts with a capital letter is a module that another test imports. `--known` names a list of
 // tests, a path a line with a reason after `#`, that wait for a construct to be built: they are not run but counted and
-// named as skipped. Failures print a diff; `--update` rewrites the expectations in place (read the diff of the files as
-// code). The last line is `N passed, N failed`.
+// named as skipped. `--lines` has each interpreted program write there which of its lines ran. Failures print a diff;
+// `--update` rewrites the expectations in place (read the diff of the files as code). The last line is `N passed, N failed`.
 #include <algorithm>
 #include <atomic>
 #include <cctype>
@@ -33,7 +33,7 @@ struct Totals {
 
 [[noreturn]] void usage(const std::string& problem) {
   std::cerr << "harness: " << problem << "\n"
-            << "usage: harness --mica PATH [--update] [--jobs N] [--seconds N] [--ways A,B] [--only TEXT] [--known FILE] KIND:PATH…\n";
+            << "usage: harness --mica PATH [--update] [--jobs N] [--seconds N] [--ways A,B] [--only TEXT] [--known FILE] [--lines FOLDER] KIND:PATH…\n";
   std::exit(2);
 }
 
@@ -117,6 +117,7 @@ int main(int argc, char** argv) {
     else if (arg == "--jobs") options.jobs = std::max(1, std::atoi(value().c_str()));
     else if (arg == "--seconds") options.seconds = std::atof(value().c_str());
     else if (arg == "--only") only = value();
+    else if (arg == "--lines") options.lines = std::filesystem::absolute(value()).string();
     else if (arg == "--known") known = value();
     else if (arg == "--ways") {
       options.ways.clear();

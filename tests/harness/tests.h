@@ -9,6 +9,7 @@ struct Options {
   std::string mica;                  // the compiler
   std::string work;                  // a folder for what the tests write, one subfolder a test
   std::vector<std::string> ways = {"interpret", "debug", "checked", "release"};
+  std::string lines;                 // a folder where interpreted programs say which lines ran; empty: nowhere
   bool update = false;               // rewrite the expectations to what the compiler does now
   double seconds = 20;               // for one run of one program
   size_t jobs = 2;
