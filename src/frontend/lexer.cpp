@@ -298,8 +298,8 @@ class Lexer {
         if (isDirectionMark(p)) directionMark();
         else p++;
       } else if (p == end || c == '\n' || c == '\r') {
-        // A string inside an interpolation: the string around it will be reported.
         if (interpolations.empty()) unfinished(opener, "this string does not end on its line", "`\"`");
+        else pushBreak();   // a string inside an interpolation: the string around it will be reported
         tokens.texts.push_back(textSince(from, decoded));
         push(isHead ? TokenKind::String : TokenKind::StringTail, uint32_t(tokens.texts.size()) - 1);
         pushBreak();

@@ -172,8 +172,13 @@ Decl* Parser::parseFunc(const Token* start) {
   if (mode == ParseMode::Signatures) {
     node->hasBody = false;
   } else {
+    bool broken = panic;
     skipToHeaderEnd(TokenKind::EndOfFile);
     node->body = parseBlockAndEnd(opener);
+    if (broken) {   // nobody knows what the body may do
+      node->body.statements = {};
+      node->result.type = errorType();
+    }
   }
   node->nodes.end = context.nextNode;
   return finish(node, start);
@@ -355,8 +360,10 @@ Decl* Parser::parseFailure(const Token* start) {
   if (!panic && is(TokenKind::Equal) && sameLine()) {
     advance();
     node->message = parseExpr();
-    if (!panic && node->message->kind != ExprKind::String && node->message->kind != ExprKind::Interpolation)
+    if (!panic && node->message->kind != ExprKind::String && node->message->kind != ExprKind::Interpolation) {
       complain(node->message->span(), "the text of a failure is a string");
+      node->message = nullptr;
+    }
   }
   return finish(node, start);
 }

@@ -57,7 +57,8 @@ std::string_view ast::spelling(UnaryOp op) {
 Expr* Parser::parseExpr() {
   Nest nest(*this);
   if (!nest) return errorExpr();
-  return parseBinary(1);
+  Expr* e = parseBinary(1);
+  return panic ? errorExpr() : e;   // what was read of it would only give more messages
 }
 
 // Operators of at least the given precedence. A chain of one level is a loop, so its length costs no stack.
@@ -573,6 +574,7 @@ Expr* Parser::parseMatchExpr() {
   uint32_t brackets = openBrackets;
   openBrackets = 0;   // arms are lines, even inside brackets
   if (!is(TokenKind::Case)) failExpected("`case`");
+  if (panic) node->subject = errorExpr();
   skipToArm();
   while (is(TokenKind::Case) || is(TokenKind::Else)) {
     MatchArm arm;
@@ -584,8 +586,10 @@ Expr* Parser::parseMatchExpr() {
       fail(spanOf(at), "an arm of a `match` that is a value is one expression, and no statement");
     arm.value = panic ? errorExpr() : parseValueOrJump();
     accept(TokenKind::Semicolon);
-    if (!panic && !is(TokenKind::Case) && !is(TokenKind::Else) && !is(TokenKind::End) && !is(TokenKind::EndOfFile))
+    if (!panic && !is(TokenKind::Case) && !is(TokenKind::Else) && !is(TokenKind::End) && !is(TokenKind::EndOfFile)) {
+      arm.value = errorExpr();
       fail(spanOf(at), "an arm of a `match` that is a value is one expression, complete before " + found());
+    }
     skipToArm();
     arms.add(arm);
   }

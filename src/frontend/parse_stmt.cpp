@@ -58,6 +58,7 @@ bool Parser::endsBlock(uint32_t stops) {
       return at->firstOnLine && at->column <= openBlocks.front().indent;
   }
   if (someBlockStopsAt(at->kind)) return true;   // it is the inner block that has no end
+  if (at == resumed) panic = true;               // the rest of what went wrong before
   const char* home = is(TokenKind::Case) ? "`match`" : is(TokenKind::Recover) ? "`attempt`" : "`if`";
   complain(spanOf(at), "this " + std::string(describe(at->kind)) + " belongs to no " + home);
   advance();
@@ -232,6 +233,7 @@ Stmt* Parser::parseSimpleStatement() {
     case TokenKind::SlashAssign: op = AssignOp::Div; break;
     case TokenKind::Comma:
       fail(spanOf(at), "a `,` stands outside of brackets").note("several places are assigned by `(a, b) := (b, a)`");
+      left = errorExpr();
       [[fallthrough]];
     default: {
       auto* comparison = tryAs<BinaryExpr>(left);
@@ -255,8 +257,10 @@ Condition Parser::parseCondition() {
   Condition condition;
   if (!accept(TokenKind::Let)) {
     condition.value = parseExpr();
-    if (!panic && is(TokenKind::Assign))
+    if (!panic && is(TokenKind::Assign)) {
       fail(spanOf(at), "`:=` is no comparison").note("write `=` to compare, or `let x := maybe` to look into an optional");
+      condition.value = errorExpr();
+    }
     return condition;
   }
   condition.isLet = true;
@@ -396,6 +400,7 @@ Stmt* Parser::parseMatchStmt() {
   skipToHeaderEnd(TokenKind::Case, false);
   openBlock(start, StopCase | StopElse);
   if (!is(TokenKind::Case) && !is(TokenKind::End)) failExpected("`case`");
+  if (panic) node->subject = errorExpr();
   skipToArm();
   Gather<MatchArm> arms;
   bool hadElse = false;
@@ -487,6 +492,7 @@ Stmt* Parser::parseAttempt() {
       }
       if (!panic && is(TokenKind::Comma)) fail(spanOf(at), "an arm takes one failure or `any`").note("write an arm for each");
     }
+    if (panic) arm.any = true;
     skipToHeaderEnd(TokenKind::EndOfFile);
     arm.body = parseBlock(opener, StopRecover, {});
     arms.add(arm);

@@ -133,8 +133,11 @@ TypeExpr* Parser::parseTensorType(TensorFamily family) {
   TensorType* node = make<TensorType>(start);
   node->family = family;
   advance();
-  if (is(TokenKind::LeftBracket) && !at->firstOnLine) node->extents = parseTypeArgs();
-  else fail(spanOf(start), "the extents of this tensor are missing").note("write `vector[N]`, `matrix[R, C]` or `tensor[A, B, C]`");
+  if (!is(TokenKind::LeftBracket) || at->firstOnLine) {
+    fail(spanOf(start), "the extents of this tensor are missing").note("write `vector[N]`, `matrix[R, C]` or `tensor[A, B, C]`");
+    return errorType();
+  }
+  node->extents = parseTypeArgs();
   if (!panic && isWordOnLine(word::Of)) {
     advance();
     node->element = parseNamedType();

@@ -135,7 +135,8 @@ Seq<std::string_view> Parser::moduleDoc() const {
 // ---- errors ----
 
 Diagnostic& Parser::fail(Span where, std::string sentence) {
-  bool silent = panic || gaveUp || is(TokenKind::Error);   // an Error token has been reported by the lexer
+  // The lexer has reported an Error token, and a text that swallowed the rest of the file.
+  bool silent = panic || gaveUp || is(TokenKind::Error) || (is(TokenKind::EndOfFile) && tokens.unfinished);
   if (!panic) {
     panic = true;
     panicBrackets = openBrackets;
@@ -191,6 +192,7 @@ void Parser::synchronize() {
   uint32_t blocks = 0;
   panic = false;
   for (; !is(TokenKind::EndOfFile); advance()) {
+    resumed = at;
     if (blocks == 0) {
       if (at->firstOnLine && (brackets == 0 || stopsSkipping())) return;
       if (brackets == 0)

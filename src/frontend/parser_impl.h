@@ -319,6 +319,7 @@ class Parser {
   uint32_t depth = 0;
   uint32_t panicBrackets = 0;  // openBrackets when the panic began
   bool panic = false;
+  const Token* resumed = nullptr;  // where `synchronize` stopped last
   bool gaveUp = false;         // past MaxNesting: nothing more is reported
   bool inParams = false;       // directly in the parentheses of a parameter list
   ElseOwner elseOwner;
