@@ -13,7 +13,9 @@ STAGE1  := $(OBJ)/embed/no-runtime.o
 STAGE2  := $(OBJ)/embed/runtime.o
 RT      := $(sort $(wildcard src/rt/*.mica))
 UNITS   := $(sort $(wildcard tests/unit/*.cpp))
-UNITOBJ := $(UNITS:%.cpp=$(OBJ)/%.o)
+# Where the tests' own objects lie.
+TESTS   ?= $(OBJ)
+UNITOBJ := $(UNITS:%.cpp=$(TESTS)/%.o)
 
 all: $(OBJ)/mica
 

@@ -237,7 +237,7 @@ ExprId BodyChecker::makeTensorBuiltin(Builtin b, const ast::CallExpr* e, const a
     }
     how = bracketShape(*brackets, from, shape);
     if (shape.empty()) {
-      error(e->callee, "the extents are missing in these brackets");
+      if (from > 0) error(e->callee, "the extents are missing in these brackets");   // of empty ones the parser has spoken
       return errorExpr(e);
     }
     for (size_t i = 0; i < shape.size(); i++) {
@@ -618,9 +618,12 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
       ExprId path = exprAs(a[0]->value, stringType(), "the path");
       TypeId type = withoutOptional(hint);
       if (brackets && brackets->size() == 1) type = checker.resolveTypeArg(const_cast<ast::Expr*>((*brackets)[0].value), typeScope());
-      else if (brackets) error(e->callee, "`LoadCheckpoint` takes one type in brackets");
-      if (isError(type) || isError(path)) return errorExpr(e);
-      if (kindOf(type) != Kind::Record) {
+      else if (brackets) {
+        error(e->callee, "`LoadCheckpoint` takes one type in brackets");
+        return errorExpr(e);
+      }
+      if (isError(path) || (type && isError(type))) return errorExpr(e);
+      if (!type || kindOf(type) != Kind::Record) {
         error(e, "`LoadCheckpoint` needs the record's type").note("write `LoadCheckpoint[State[?]](path)`");
         return errorExpr(e);
       }

@@ -34,10 +34,7 @@ ExprId BodyChecker::index(const ast::IndexExpr* e, TypeId hint) {
     }
     return errorExpr(e);
   }
-  if (e->args.empty()) {
-    error(e, "an index is missing in these brackets");
-    return errorExpr(e);
-  }
+  if (e->args.empty()) return errorExpr(e);   // the parser has said so
   const Type t = typ(typeOf(base));
   switch (t.kind) {
     case Kind::Tensor: return indexTensor(base, e);
@@ -258,10 +255,6 @@ ExprId BodyChecker::tuple(const ast::TupleExpr* e, TypeId hint) {
   std::vector<ExprId> children;
   std::vector<TypeId> parts;
   bool fine = true;
-  if (e->elements.empty()) {
-    error(e, "an empty tuple is no value");
-    return errorExpr(e);
-  }
   for (size_t i = 0; i < e->elements.size(); i++) {
     TypeId want = fits ? h.args[i] : TypeId{};
     ExprId x = expr(e->elements[i], want);

@@ -79,11 +79,7 @@ bool BodyChecker::sameStructure(TypeId a, TypeId b, std::string* where) {
 void BodyChecker::eachStatement(const ast::EachStmt* s, std::vector<StmtId>& out) {
   StmtId id = makeStmt(StmtKind::Each, s->place);
   std::vector<ExprId> records;
-  bool fine = true;
-  if (s->names.size() != s->records.size()) {
-    error(Span{s->place, 4}, "`each` has " + std::to_string(s->names.size()) + (s->names.size() == 1 ? " name" : " names") + " for " + std::to_string(s->records.size()) + (s->records.size() == 1 ? " record" : " records"));
-    fine = false;
-  }
+  bool fine = s->names.size() == s->records.size();   // the parser has said so
   for (const ast::Expr* r : s->records) {
     ExprId x = expr(r);
     if (!isError(x) && kindOf(x) != Kind::Record) {

@@ -16,11 +16,10 @@ PatternId BodyChecker::makePattern(PatternKind kind, TypeId type, const ast::Pat
 
 PatternId BodyChecker::bindName(NameId name, const ast::Pattern* at, TypeId type, Mode mode, Local::Form form) {
   PatternId id = makePattern(PatternKind::Bind, type, at);
-  for (const auto& bound : boundNames) {
-    if (bound == name) error(Span{at->place, at->length}, "this pattern binds `" + text(name) + "` twice");
-  }
+  bool twice = std::find(boundNames.begin(), boundNames.end(), name) != boundNames.end();
+  if (twice) error(Span{at->place, at->length}, "this pattern binds `" + text(name) + "` twice");
   boundNames.push_back(name);
-  LocalId local = declareLocal(name, at->place, type, form, mode);
+  LocalId local = declareLocal(twice ? word::Discard : name, at->place, type, form, mode);
   body.patterns[id.index].local = local;
   return id;
 }
@@ -241,7 +240,11 @@ void BodyChecker::arms(const ast::Seq<ast::MatchArm>& list, TypeId subject, Mode
     if (!a.isElse) {
       std::vector<PatternId> alternatives;
       size_t locals = body.locals.size();
-      for (const ast::Pattern* p : a.patterns) alternatives.push_back(pattern(p, subject, mode, true));
+      for (const ast::Pattern* p : a.patterns) {
+        boundNames.clear();   // each has its own; that there are any is refused below
+        alternatives.push_back(pattern(p, subject, mode, true));
+        scopeMark = declared.size();
+      }
       if (alternatives.size() > 1 && body.locals.size() > locals) error(Span{a.place, 4}, "the alternatives of one `case` cannot bind names").note("write an arm for each");
       if (alternatives.size() == 1) {
         arm.pattern = alternatives[0];

@@ -145,6 +145,10 @@ ExprId BodyChecker::tensorOp(const ast::BinaryExpr* e, ExprId left, ExprId right
       error(e->opSpan(), "`/` divides numbers, and these are tensors").note("write `./` to divide element by element");
       return errorExpr(e);
     }
+    if (e->op == ast::BinaryOp::DivElements && isInteger(kindOf(a.element))) {
+      error(e->opSpan(), "`./` divides floats, and these are integers").note("write `float32(" + quoteExact(e->left) + ") ./ float32(" + quoteExact(e->right) + ")`");
+      return errorExpr(e);
+    }
     if (isProduct) return product(e, left, right);
     return pointwise(rowOf(e->op), nameOfOperation(e->op), left, right, e->left, e->right, e->opSpan(), e);
   }

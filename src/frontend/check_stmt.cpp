@@ -21,6 +21,7 @@ void BodyChecker::checkFunction() {
   frames.push_back(std::move(top));
   for (size_t i = 0; i < d.params.size(); i++) {
     NameId name = i < f->params.size() ? f->params[i].name.id : NameId{};
+    if (name && isLocal(name)) name = NameId{};   // named twice, which has been reported
     LocalId local = declareLocal(name, d.params[i].place, d.params[i].type, Local::Form::Parameter, d.params[i].mode);
     get(local).marked = d.params[i].written;
     body.params.push_back(local);
@@ -574,19 +575,29 @@ void BodyChecker::loopHead(const ast::LoopHead& h, Loop& loop, bool parallel) {
         low = adaptable(r->low) ? buildAdaptable(r->low, {}) : expr(r->low);
         high = adaptable(r->high) ? buildAdaptable(r->high, adaptTo(typeOf(low), {})) : expr(r->high);
       }
+      bool whole = true;
       for (auto [id, ast] : {std::pair(low, r->low), std::pair(high, r->high)}) {
         Kind k = kindOf(id);
-        if (!isError(id) && !isInteger(k) && k != Kind::Char) error(ast, "a loop counts integers, and " + quote(ast) + " is " + aType(typeOf(id)));
+        if (isInteger(k) || k == Kind::Char || isError(id)) continue;
+        error(ast, "a loop counts integers, and " + quote(ast) + " is " + aType(typeOf(id)));
+        whole = false;
       }
-      TypeId joined = isError(low) || isError(high) ? intType() : join(typeOf(low), typeOf(high));
-      if (!joined) error(r, "the ends of this range are " + aType(typeOf(low)) + " and " + aType(typeOf(high)));
-      else type = types.unmarked(joined);
-      loop.low = fit(low, {type, "the beginning of the range"}, r->low);
-      loop.high = fit(high, {type, "the end of the range"}, r->high);
+      TypeId joined = isError(low) || isError(high) || !whole ? TypeId{} : join(typeOf(low), typeOf(high));
+      if (joined) {
+        type = types.unmarked(joined);
+        loop.low = fit(low, {type, "the beginning of the range"}, r->low);
+        loop.high = fit(high, {type, "the end of the range"}, r->high);
+      } else {
+        if (whole && !isError(low) && !isError(high)) error(r, "the ends of this range are " + aType(typeOf(low)) + " and " + aType(typeOf(high)));
+        loop.low = loop.high = errorExpr(r);
+      }
     }
     if (h.step) loop.step = exprAs(h.step, type, "the step");
     if (h.mode != ast::Mode::Read) error(at, "a counting loop has no elements to change or move");
-    if (h.index) error(Span{h.index->place, h.index->length}, "a counting loop has one variable");
+    if (h.index) {
+      error(Span{h.index->place, h.index->length}, "a counting loop has one variable");
+      if (auto* n = ast::tryAs<ast::NamePattern>(h.index)) declareLocal(n->name, h.index->place, errorType(), Local::Form::LoopRead);
+    }
     if (h.item->kind == ast::PatternKind::Name) loop.variable = declareLocal(ast::as<ast::NamePattern>(h.item)->name, h.item->place, type, Local::Form::LoopRead);
     else if (h.item->kind != ast::PatternKind::Discard && h.item->kind != ast::PatternKind::Error) error(at, "a counting loop has one variable");
     return;

@@ -410,7 +410,9 @@ TypeId Checker::resolveType(const ast::TypeExpr* t, const TypeScope& scope) {
     }
     case ast::TypeKind::Array: {
       auto* a = ast::as<ast::ArrayType>(t);
+      uint32_t before = context.diagnostics.errorCount();
       ExtentId n = resolveExtent(a->extent, scope);
+      if (context.diagnostics.errorCount() > before) return errorType;
       TypeId element = resolveType(a->element, scope);
       if (types.isOpen(n) && a->extent->kind != ast::ExprKind::Error) {
         context.diagnostics.error(a->extent->span(), "the length of an array is a constant or a name of the signature").note("write `list of " + show(program, element) + "` for a length that changes");
@@ -660,7 +662,7 @@ ExtentId Checker::resolveExtent(const ast::Expr* e, const TypeScope& scope) {
       const GenericName* g = local ? nullptr : genericOf(scope, n->name);
       std::string name(context.names.text(n->name));
       if (g && g->isExtent) return types.name(scope.owner, g->index, name);
-      if (g) {
+      if (g || (!local && !find(scope.module, n->name) && builtinType(n->name, scope.module))) {
         fail(e->span(), "`" + name + "` is a type, and an extent is expected here");
         return types.open();
       }

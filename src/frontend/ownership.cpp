@@ -34,7 +34,7 @@ void Check::run() {
     bool isInout = decl.resultMode == ResultMode::Inout;
     std::string result = isInout ? "an `inout` result" : "a `read` result";
     if (decl.params.empty()) {
-      error(Span{decl.place, uint32_t(decl.name.size())}, result + " lies inside the first parameter, and `" + decl.name + "` has none");
+      placeRefused = true;   // the checker has said so
     } else if (isInout && decl.params[0].mode != Mode::Inout) {
       if (auto* m = error(Span{decl.place, uint32_t(decl.name.size())}, result + " needs `inout` before the first parameter")) m->note("write `" + signatureWithInout(0) + "`");
       placeRefused = true;

@@ -587,18 +587,19 @@ void Check::answersPlace(ExprId id) {
   const Expr& e = expr(inner);
   if (e.kind == ExprKind::None || e.kind == ExprKind::Error || typ(e.type).kind == Kind::Never) return value(inner, Use::Read);
   bool isInout = decl.resultMode == ResultMode::Inout;
-  std::string first = decl.params.empty() ? "…" : decl.params[0].name;
+  std::string first = placeRefused ? "" : decl.params[0].name;
   std::string lies = std::string("a") + (isInout ? "n `inout`" : " `read`") + " result lies inside the first parameter `" + first + "`, and ";
   std::string plain = "the result as `" + show(program, types.unmarked(decl.result)) + "`";
   if (!isPlace(inner)) {
     value(inner, Use::Read);
+    if (placeRefused) return;
     if (auto* m = error(inner, lies + "this is a computed value")) m->note("write " + plain);
     return;
   }
   Path p = place(inner);
   access(p, Access::Read, inner);
   LocalId root = namedBy(p);
-  if (placeRefused || decl.params.empty()) return;
+  if (placeRefused) return;
   if (root && !body.params.empty() && root == body.params[0]) return;
   if (!root) {
     if (auto* m = error(inner, lies + "this is a computed value")) m->note("write " + plain);

@@ -195,7 +195,9 @@ Seq<GenericParam> Parser::parseGenerics() {
     if (!panic && mode == ParseMode::Signatures) accept(TokenKind::Ellipsis);
     if (!panic && accept(TokenKind::Colon)) {
       Gather<Name> constraints;
-      do constraints.add(expectName("a constraint")); while (!panic && accept(TokenKind::And));
+      do {
+        if (Name name = expectName("a constraint")) constraints.add(name);
+      } while (!panic && accept(TokenKind::And));
       generic.constraints = constraints.copyTo(context.arena);
     }
     generics.add(generic);
@@ -292,7 +294,10 @@ template <class T> void Parser::parseLines(const Token* opener, T&& parseOne) {
     parseOne();
     if (!panic && !at->firstOnLine && !is(TokenKind::Semicolon) && !is(TokenKind::End) && !is(TokenKind::EndOfFile))
       fail(spanOf(at), "the line is complete before " + found());
-    if (panic) synchronize();
+    if (panic) {
+      if (at == before) advance();
+      synchronize();
+    }
     if (at == before) advance();
   }
   closeBlock();

@@ -145,13 +145,15 @@ Expr* Parser::parseNot(int minimum) {
   if (!nest) return errorExpr();
   const Token* start = at;
   bool compares = minimum == CompareLevel + 1;
-  if (minimum > NotLevel && !compares)
+  bool misplaced = minimum > NotLevel && !compares;
+  if (misplaced)
     complain(spanOf(start), "`not` binds looser than the operator before it").note("put it in parentheses: `(not …)`");
   UnaryExpr* node = make<UnaryExpr>(start);
   node->op = UnaryOp::Not;
   advance();
   node->operand = parseBinary(compares ? CompareLevel + 1 : NotLevel);
-  return finish(node, start);
+  finish(node, start);
+  return misplaced ? errorExpr() : node;
 }
 
 // ---- postfix forms ----
@@ -332,8 +334,12 @@ Expr* Parser::parseNameExpr() {
   node->name = NameId(at->value);
   node->length = at->length;
   advance();
-  if (is(TokenKind::Arrow)) complain(spanOf(start), "the parameters of a closure stand in parentheses").note("write `(" + std::string(context.text(node->name)) + ") => …`");
-  return node;
+  if (!is(TokenKind::Arrow)) return node;
+  complain(spanOf(start), "the parameters of a closure stand in parentheses").note("write `(" + std::string(context.text(node->name)) + ") => …`");
+  Gather<Param> params;
+  params.add({});
+  params[0].name = nameOf(start);
+  return parseArrow(params.copyTo(context.arena), false, start);
 }
 
 Expr* Parser::parseLiteral() {
@@ -444,8 +450,9 @@ Expr* Parser::parseParens(bool closureOnly, bool isMove, const Token* start) {
   TupleExpr* node = makeAt<TupleExpr>(placeOf(start));
   node->elements = elements.copyTo(context.arena);
   finish(node, start);
-  if (elements.size() == 0) complain(node->span(), "a value is missing between these parentheses");
-  return node;
+  if (elements.size() > 0) return node;
+  complain(node->span(), "a value is missing between these parentheses");
+  return errorExpr();
 }
 
 // At `=>`.

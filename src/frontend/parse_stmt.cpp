@@ -58,7 +58,7 @@ bool Parser::endsBlock(uint32_t stops) {
       return at->firstOnLine && at->column <= openBlocks.front().indent;
   }
   if (someBlockStopsAt(at->kind)) return true;   // it is the inner block that has no end
-  if (at == resumed) panic = true;               // the rest of what went wrong before
+  if (at == resumed && !at->firstOnLine) panic = true;   // the rest of what went wrong before
   const char* home = is(TokenKind::Case) ? "`match`" : is(TokenKind::Recover) ? "`attempt`" : "`if`";
   complain(spanOf(at), "this " + std::string(describe(at->kind)) + " belongs to no " + home);
   advance();
@@ -195,7 +195,7 @@ Stmt* Parser::parseLocal() {
   advance();
   if (is(TokenKind::Inout)) {
     if (node->isVar) complain(spanOf(at), "`inout` names a place, and `var` holds a value of its own").note("write `let inout`");
-    node->isInout = true;
+    node->isInout = !node->isVar;
     advance();
   }
   node->pattern = parseBinding();
@@ -571,8 +571,9 @@ Pattern* Parser::parseTuplePattern(bool binding) {
   TuplePattern* node = make<TuplePattern>(start);
   node->elements = elements.copyTo(context.arena);
   finish(node, start);
-  if (elements.size() == 0) complain(node->span(), "a pattern is missing between these parentheses");
-  return node;
+  if (elements.size() > 0) return node;
+  complain(node->span(), "a pattern is missing between these parentheses");
+  return errorPattern();
 }
 
 Pattern* Parser::parseLiteralPattern() {

@@ -138,6 +138,7 @@ TypeExpr* Parser::parseTensorType(TensorFamily family) {
     return errorType();
   }
   node->extents = parseTypeArgs();
+  if (node->extents.empty()) return errorType();   // which has been reported
   if (!panic && isWordOnLine(word::Of)) {
     advance();
     node->element = parseNamedType();

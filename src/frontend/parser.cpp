@@ -258,7 +258,10 @@ void Parser::expectStatementEnd() {
 }
 
 bool Parser::Brackets::close(TokenKind kind) {
-  if (p.accept(kind)) return true;
+  if (p.accept(kind)) {
+    if (p.panic) p.panicBrackets = open;   // `synchronize` need not look for it
+    return true;
+  }
   if (p.panic || p.failUnclosedBracket()) return false;
   std::string what(describe(kind));
   p.fail(p.missingHere(), what + " is missing" + (p.at->firstOnLine ? "" : " before " + p.found()))

@@ -44,7 +44,8 @@ std::string vocabularyPage() {
       "float64, T any element type; `S...` stands for any leading extents, none included. Formulas are in evaluation order: each operation is rounded once, sums\n"
       "follow the tree and products the chains of [the orders of arithmetic](vocabulary-orders.md). g is the upstream gradient, y the result.\n\n"
       "For all: NaN in, NaN out. A sum does not start from +0. The last extent is the axis of the operations on rows. Of equal elements the first counts. An index outside its range\n"
-      "traps, a negative one too. Where operands are numbers, so is the result.\n";
+      "traps, a negative one too. Where operands are numbers, so is the result. An elementwise operation with an upstream gradient of 0 gives 0, however steep it is\n"
+      "there: what `Select` does not choose poisons no gradient.\n";
   for (const vocabulary::Row& row : vocabulary::rows()) {
     page += "\n## `" + shownName(row) + "`" + (shownName(row) != row.name ? " of a whole tensor" : "") + "\n\n```\n" + shownSignature(row) + "\n```\n";
     std::string shape = shapes(row);

@@ -230,3 +230,23 @@ b2:
 })");
   CHECK(interpret(p.module, {"x"}) == 42);
 }
+
+TEST_CASE("ir interp: which lines have been executed") {
+  Program p(R"(
+func @f(%0: i64) -> i64 {
+b0:
+  %1 = iconst i64 10 !a.mica:1:1 in F
+  %2 = icmp sge i64 %0, %1 !a.mica:2:3 in F
+  brif %2, b1, b2 !a.mica:2:3 in F
+b1:
+  ret %1 !a.mica:3:5 in F
+b2:
+  ret %0 !a.mica:4:5 in F
+})");
+  Interpreter i(p.module, 1 << 20, true);
+  CHECK(i.call("f", {12}).result[0] == 10);
+  CHECK(i.lines() == Lines{{{"a.mica", 1}, true}, {{"a.mica", 2}, true}, {{"a.mica", 3}, true}, {{"a.mica", 4}, false}});
+  CHECK(i.call("f", {3}).result[0] == 3);
+  CHECK(i.lines().at({"a.mica", 4}));
+  CHECK(Interpreter(p.module, 1 << 20).lines().empty());
+}
