@@ -428,10 +428,6 @@ ExprId BodyChecker::ifExpr(const ast::IfExpr* e, TypeId hint, size_t from) {
     return errorExpr(v);
   };
   const ast::Expr* elseAst = from + 1 < e->branches.size() ? nullptr : e->otherwise;
-  if (!elseAst && from + 1 >= e->branches.size()) {
-    error(e, "an `if` that is a value needs `else`");
-    return errorExpr(e);
-  }
   bool thenAdapts = adaptable(branch.value), elseAdapts = elseAst && adaptable(elseAst);
   bool open = branch.value->kind == ast::ExprKind::None || branch.value->kind == ast::ExprKind::EmptyBraces;
   ExprId a, b;
@@ -464,10 +460,6 @@ ExprId BodyChecker::ifExpr(const ast::IfExpr* e, TypeId hint, size_t from) {
 ExprId BodyChecker::ifLetExpr(const ast::IfExpr* e, TypeId hint, size_t from) {
   const auto& branch = e->branches[from];
   const ast::Expr* elseAst = from + 1 < e->branches.size() ? nullptr : e->otherwise;
-  if (!elseAst && from + 1 >= e->branches.size()) {
-    error(e, "an `if` that is a value needs `else`");
-    return errorExpr(e);
-  }
   ExprId subject, a;
   PatternId some;
   {
