@@ -253,6 +253,7 @@ TypeId Lowering::canonical(TypeId t) {
   }
 }
 
+// Constructors stand before their parts, so that no two types have one text: `?list int` is not `list ?int`.
 std::string Lowering::mangle(TypeId t) {
   if (!t) return "_";
   const Type type = get(t);
@@ -282,7 +283,7 @@ std::string Lowering::mangle(TypeId t) {
     case Kind::Set: return "set " + mangle(type.element);
     case Kind::Array: return "array[" + extents(0) + "]" + mangle(type.element);
     case Kind::Tuple: return "(" + join(type.args) + ")";
-    case Kind::Optional: return mangle(type.element) + "?";
+    case Kind::Optional: return "?" + mangle(type.element);
     case Kind::Box: return "box " + mangle(type.element);
     case Kind::Record: case Kind::Choice: case Kind::Failure: {
       const Decl& d = program.get(type.decl);
@@ -291,7 +292,12 @@ std::string Lowering::mangle(TypeId t) {
       return s;
     }
     case Kind::AnyFailure: return "failure";
-    case Kind::Function: return "func(" + join(type.args) + "):" + mangle(type.result) + (type.fails.empty() ? "" : "!");
+    case Kind::Function: {
+      s += type.fails.empty() ? "func(" : "func!(";
+      for (size_t i = 0; i < type.args.size(); i++)
+        s += (i ? "," : "") + std::string(type.modes[i] == Mode::Inout ? "inout " : type.modes[i] == Mode::Move ? "move " : "") + mangle(type.args[i]);
+      return s + "):" + mangle(type.result);
+    }
     case Kind::Parameter: return s + "$" + std::to_string(type.index);
     case Kind::Stream: return "stream " + mangle(type.element);
     case Kind::Handle: return "handle " + mangle(type.element);
