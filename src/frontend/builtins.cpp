@@ -130,6 +130,7 @@ ExprId BodyChecker::sortCall(const ast::CallExpr* e) {
 // Min, Max, Abs of numbers; on tensors they are operations of the vocabulary.
 ExprId BodyChecker::minMax(const std::string& name, const ast::CallExpr* e, TypeId hint) {
   bool isAbs = name == "Abs";
+  hint = withoutOptional(hint);
   if (system && !isAbs && e->args.size() == 2) return mathIntrinsic(name, e, hint);
   if (system && isAbs) return mathIntrinsic(name, e, hint);
   for (const ast::Arg& a : e->args) {

@@ -153,8 +153,14 @@ ExprId BodyChecker::binary(const ast::BinaryExpr* e, TypeId hint) {
     leaf = b->left;
   }
   TypeId outer = allArithmetic ? hint : TypeId{};
-  TypeId wanted = outer;   // what a first operand may expect: a product's factors say nothing about its shape
+  TypeId wanted = withoutOptional(outer);   // what a first operand may expect: a product's factors say nothing about its shape
   if (kindOf(wanted) == Kind::Tensor && spine.back()->op == Op::Mul) wanted = {};
+  // A `match` takes what is expected for its type; beside a tensor it may well be a number, unless an arm is written as a tensor.
+  if (auto* m = ast::tryAs<ast::MatchExpr>(leaf); m && kindOf(wanted) == Kind::Tensor) {
+    bool literal = false;
+    for (const ast::MatchArm& arm : m->arms) literal = literal || (arm.value && arm.value->kind == ast::ExprKind::List);
+    if (!literal) wanted = {};
+  }
   const ast::Expr* left = leaf;
   std::optional<ExprId> current;
   auto settle = [&](TypeId type) {
@@ -465,7 +471,7 @@ ExprId BodyChecker::unary(const ast::UnaryExpr* e, TypeId hint) {
     if (auto* i = ast::tryAs<ast::IntegerExpr>(e->operand)) return integer(i, hint, true, e);
     if (auto* f = ast::tryAs<ast::FloatExpr>(e->operand)) return floating(f, hint, true, e);
   }
-  ExprId x = adaptable(e->operand) ? buildAdaptable(e->operand, adaptTo({}, hint)) : expr(e->operand, hint);
+  ExprId x = adaptable(e->operand) ? buildAdaptable(e->operand, adaptTo({}, hint)) : expr(e->operand, withoutOptional(hint));
   if (isError(x)) return errorExpr(e);
   TypeId t = types.unmarked(typeOf(x));
   Kind k = kindOf(t);

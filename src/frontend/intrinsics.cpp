@@ -299,6 +299,7 @@ ExprId BodyChecker::mathIntrinsic(const std::string& name, const ast::CallExpr* 
   }
   std::vector<ExprId> x(count);
   TypeId type;
+  hint = withoutOptional(hint);
   bool floats = false;
   for (size_t i = 0; i < count; i++) {
     const ast::Expr* a = e->args[i].value;
