@@ -186,7 +186,7 @@ ExprId BodyChecker::binary(const ast::BinaryExpr* e, TypeId hint) {
         settle(type);
         right = buildAdaptable(b->right, type);
       } else if (!current) {
-        right = expr(b->right, comparison ? TypeId{} : isShift(b->op) ? intType() : wanted);
+        right = expr(b->right, comparison || isShift(b->op) ? TypeId{} : wanted);   // a shift counts in any integer type
         TypeId to = adaptTo(typeOf(right), {});
         if (isShift(b->op)) to = adaptTo({}, outer);
         if (to && (isInteger(kindOf(to)) || kindOf(to) == Kind::Char) && hasFloatLiteral(left)) to = scalar(Kind::Float64);
@@ -200,7 +200,7 @@ ExprId BodyChecker::binary(const ast::BinaryExpr* e, TypeId hint) {
         TypeId expects = typeOf(*current);
         Kind k = kindOf(expects);
         bool scalarLeft = k != Kind::Tensor;
-        if (isShift(b->op)) expects = intType();
+        if (isShift(b->op)) expects = {};
         else if (!scalarLeft && !isElementwise(b->op) && !comparison) expects = {};
         else if (k == Kind::Pointer) expects = {};
         if (auto* list = ast::tryAs<ast::ListExpr>(b->right); list && k == Kind::Tensor && isTensorOp(b->op)) {

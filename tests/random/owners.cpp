@@ -78,8 +78,7 @@ void Body::consumeChoice() {
   for (const Case& c : t->cases) {
     std::string names;
     std::vector<std::string> bound;
-    for (const Field& f : c.fields) {
-      (void)f;
+    for (size_t k = 0; k < c.fields.size(); k++) {
       bound.push_back(fresh("m"));
       names += (names.empty() ? "" : ", ") + bound.back();
     }

@@ -56,14 +56,6 @@ bool ordered(const Type* t) {
   });
 }
 
-bool hashable(const Type* t) {
-  return all(t, [](const Type& x) { return x.is(Kind::Int) || x.is(Kind::Bool) || x.is(Kind::Char) || x.is(Kind::String) || x.is(Kind::Tuple); });
-}
-
-bool holdsTensor(const Type* t) {
-  return !all(t, [](const Type& x) { return !x.is(Kind::Tensor); });
-}
-
 const Type* Types::keep(const std::string& key, Type t) {
   std::unique_ptr<Type>& slot = all[key];
   if (!slot) slot = std::make_unique<Type>(std::move(t));

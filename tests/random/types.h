@@ -55,8 +55,6 @@ struct Type {
 Range rangeOf(const Type*);             // of an integer type
 bool copies(const Type*);               // numbers and what is made only of them
 bool ordered(const Type*);
-bool hashable(const Type*);
-bool holdsTensor(const Type*);
 
 class Types {
  public:
