@@ -11,8 +11,6 @@ namespace mica::random {
 
 namespace {
 
-constexpr int MostTraps = 60;
-
 struct Way {
   std::string name;                     // as it is reported
   std::vector<std::string> command;
@@ -115,8 +113,10 @@ class Runner {
     int at = trapped ? trappedCall(wanted.err) : -1;
     if (trapped && at < 0) report("chain", "the trap's chain does not lead to Main:\n" + wanted.err);
     for (const Way& way : ways) check(way, from, wanted);
-    if (!trapped || !result.difference.empty() || ++result.traps > MostTraps) return -1;
-    return at + 1;
+    if (!trapped || !result.difference.empty()) return -1;
+    if (++result.traps < options.traps) return at + 1;
+    result.leftAt = at + 1;
+    return -1;
   }
 
   void check(const Way& way, int from, const ProcessResult& wanted) {

@@ -1,7 +1,8 @@
 // The two oracles: random programs in the interpreter and natively at each tier.
-//   random --mica build/mica --work DIR [--programs N] [--functions N] [--seed S] [--jobs J] [--group NAME] [--seconds N] [--no-shrink]
+//   random --mica build/mica --work DIR [--programs N] [--functions N] [--seed S] [--jobs J] [--group NAME] [--seconds N] [--traps N] [--no-shrink]
 //   random --write GROUP [--seed S] [--functions N]       prints a program
-// Without a group the programs go through all of them; with --seconds no program is begun after that time.
+// Without a group the programs go through all of them; with --seconds no program is begun after that time, with --traps one
+// is left after so many traps (each costs a run in every way).
 // Ends with `N passed, N failed`, counted in functions; a program with a difference counts as failed as a whole.
 #include <algorithm>
 #include <atomic>
@@ -33,7 +34,7 @@ struct Options {
 struct Count { long functions = 0, programs = 0, failed = 0, runs = 0, traps = 0; };
 
 int usage() {
-  std::fprintf(stderr, "usage: random [--mica PATH] [--work DIR] [--programs N] [--functions N] [--seed S] [--jobs J] [--group NAME] [--seconds N] [--no-shrink] [--write GROUP]\n");
+  std::fprintf(stderr, "usage: random [--mica PATH] [--work DIR] [--programs N] [--functions N] [--seed S] [--jobs J] [--group NAME] [--seconds N] [--traps N] [--no-shrink] [--write GROUP]\n");
   return 2;
 }
 
@@ -48,6 +49,7 @@ bool parse(int argc, char** argv, Options& o) {
     else if (word == "--programs") o.programs = std::atoi(v.c_str());
     else if (word == "--functions") o.functions = std::atoi(v.c_str());
     else if (word == "--seed") o.seed = std::strtoull(v.c_str(), nullptr, 10);
+    else if (word == "--traps") o.compare.traps = std::atoi(v.c_str());
     else if (word == "--jobs") o.jobs = std::atoi(v.c_str());
     else if (word == "--seconds") o.seconds = std::atoi(v.c_str());
     else if (word == "--group") o.group = v;
@@ -113,7 +115,7 @@ class Run {
       {
         std::lock_guard<std::mutex> hold(lock);
         Count& count = counts[size_t(g)];
-        count.functions += options.functions;
+        count.functions += result.leftAt >= 0 ? result.leftAt : options.functions;
         count.programs++;
         count.runs += result.runs;
         count.traps += result.traps;
