@@ -36,7 +36,7 @@ ValueId FunctionLowering::viaMemory(TypeId t, const std::function<void(ValueId)>
 ValueId FunctionLowering::scalar(ExprId id) {
   const Expr& e = expr(id);
   TypeId t = typeOf(id);
-  at(e.place);
+  AtPlace here(*this, e.place);
   if (l.isTrackedFloat(t) && !isPlace(id)) {    // its value alone
     ValueId pair = slotFor(t);
     into(id, pair);
@@ -374,7 +374,7 @@ void FunctionLowering::intoAs(ExprId id, TypeId want, ValueId dest) {
 void FunctionLowering::into(ExprId id, ValueId dest) {
   const Expr& e = expr(id);
   TypeId t = typeOf(id);
-  at(e.place);
+  AtPlace here(*this, e.place);
   if (l.isTrackedFloat(t) && !isPlace(id)) return trackedScalarInto(id, dest);
   if (isScalar(t) && e.kind != ExprKind::Match && e.kind != ExprKind::Try && e.kind != ExprKind::OrElse) return storeValue(dest, t, scalar(id));
   switch (e.kind) {

@@ -77,6 +77,14 @@ class FunctionLowering {
   const Local& local(LocalId x) const { return body.locals[x.index]; }
   bool isScalar(TypeId t) const { return l.isScalar(t); }
   void at(Place);
+  // The place of what is built while it lives, then again the one before: behind its operands an operation is at its own place.
+  struct AtPlace {
+    ir::Builder& builder;
+    ir::PlaceId before;
+    AtPlace(FunctionLowering& f, Place p) : builder(f.b()), before(builder.place()) { f.at(p); }
+    ~AtPlace() { builder.setPlace(before); }
+    AtPlace(const AtPlace&) = delete;
+  };
   ValueId slotFor(TypeId, bool zeroed = false);
   ValueId slotBytes(uint32_t size, uint32_t align = 8);
   void pushDrop(ValueId address, TypeId);

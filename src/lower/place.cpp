@@ -5,7 +5,7 @@ namespace mica::lower {
 
 PlaceRef FunctionLowering::place(ExprId id, bool forChanging) {
   const Expr& e = expr(id);
-  at(e.place);
+  AtPlace here(*this, e.place);
   switch (e.kind) {
     case ExprKind::Local: {
       const LocalState& x = locals[e.local.index];
