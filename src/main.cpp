@@ -1,5 +1,6 @@
 // The command line, nothing else. Exit status: 0 fine, 1 errors in the input, 2 wrong usage, 70 an internal error.
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -178,6 +180,17 @@ int testCommand(const std::vector<std::string>& words) {
   return worst;
 }
 
+// Is the output one of the files that the program is read from? Writing it would destroy them.
+bool isSource(const SourceFiles& sources, const std::string& output) {
+  struct stat out, in;
+  if (stat(output.c_str(), &out) != 0) return false;
+  for (FileId id = 1; id < sources.count(); id++) {
+    const std::string& path = sources.file(id).path;
+    if (!path.empty() && stat(path.c_str(), &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) return true;
+  }
+  return false;
+}
+
 int buildCommand(const std::vector<std::string>& words) {
   CommandLine c = parse(words, false);
   if (c.error.empty() && c.files.size() > 1) c.error = "build takes one file, and " + c.files[1] + " is a second one";
@@ -189,6 +202,10 @@ int buildCommand(const std::vector<std::string>& words) {
   }
   Compilation k(c.build);
   if (!k.parseAndCheck() || !k.lowerToIr()) return fail(k);
+  if (isSource(k.context().sources, c.output)) {
+    std::fprintf(stderr, "mica: cannot write %s: the program is read from it\n", c.output.c_str());
+    return 1;
+  }
   std::string warnings = k.messages();
   if (!warnings.empty()) std::fputs(warnings.c_str(), stderr);
   k.runPasses();
@@ -301,6 +318,7 @@ void* onLargeStack(void* given) {
 }  // namespace mica
 
 int main(int count, char** arguments) {
+  std::signal(SIGXFSZ, SIG_IGN);   // a file that grows beyond its limit is an error of the write
   mica::Work work{count, arguments, 0};
   pthread_attr_t attributes;
   pthread_t thread;

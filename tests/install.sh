@@ -1,10 +1,12 @@
 #!/bin/sh
 # Installs what the tests need beyond a C++ compiler and make, or says what to install.
-# Needed: doctest (unit tests), MPFR (the exact values of elementary functions), binutils (the encoder's second opinion).
+# Needed: doctest (unit tests), MPFR (the exact values of elementary functions), binutils (the encoder's second opinion), strace (system
+# calls that fail).
 missing=
 test -e /usr/include/doctest/doctest.h || missing="$missing doctest-dev"
 test -e /usr/include/mpfr.h || missing="$missing libmpfr-dev"
 command -v objdump >/dev/null && command -v readelf >/dev/null || missing="$missing binutils"
+command -v strace >/dev/null || test "$(id -u)" != 0 || missing="$missing strace"   # without it some tests are skipped
 test -z "$missing" && exit 0
 if test "$(id -u)" = 0 && command -v apt-get >/dev/null; then
   echo "installing$missing"

@@ -24,7 +24,8 @@ bool writeAll(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     ssize_t n = ::write(file, bytes.data(), std::min<size_t>(bytes.size(), 1 << 30));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
+    if (n == 0) errno = EIO;
+    if (n <= 0) return false;
     bytes.remove_prefix(size_t(n));
   }
   return true;
@@ -56,6 +57,7 @@ bool write(const std::string& path, std::string_view bytes, mode_t mode, std::st
   if (path.empty()) return fail(error, "the output", "its name is empty");
   struct stat now{};
   bool exists = ::stat(path.c_str(), &now) == 0;
+  if (!exists && errno != ENOENT) return fail(error, path, reason());
   if (exists && S_ISDIR(now.st_mode)) return fail(error, path, "it is a folder");
   if (exists && !S_ISREG(now.st_mode)) return writeThrough(path, bytes, error);
 
@@ -69,6 +71,8 @@ bool write(const std::string& path, std::string_view bytes, mode_t mode, std::st
   int file = openTemporary(target, mode, temporary);
   if (file < 0) return fail(error, path, reason());
   bool good = writeAll(file, bytes);
+  if (!(mode & 0111))   // somebody's text: it keeps its rights, and is on the disk before the old one goes
+    good = good && (!exists || ::fchmod(file, now.st_mode & 07777) == 0) && ::fsync(file) == 0;
   int problem = errno;
   if (::close(file) && good) good = false, problem = errno;
   if (good && ::rename(temporary.c_str(), target.c_str())) good = false, problem = errno;

@@ -9,7 +9,7 @@ namespace mica::elf {
 // the new bytes. False, with one line in `error`, when that fails; nothing is left behind then.
 bool writeExecutable(const std::string& path, std::string_view bytes, std::string& error);
 
-// The same for a file that is not a program (mode 0644).
+// The same for a file that is not a program (mode 0644, or that of the file it replaces).
 bool writeFile(const std::string& path, std::string_view bytes, std::string& error);
 
 }  // namespace mica::elf

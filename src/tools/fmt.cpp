@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
+#include "elf/output.h"
 #include "frontend/formatter.h"
 
 namespace mica {
@@ -21,30 +21,6 @@ static std::vector<std::string> filesOf(const std::string& path) {
     if (at->path().extension() == ".mica" && at->is_regular_file(error)) files.push_back(at->path().string());
   std::sort(files.begin(), files.end());
   return files;
-}
-
-// Replaces a file's content; answers what went wrong, or nothing.
-static std::string replaceFile(const std::string& path, const std::string& text) {
-  std::error_code error;
-  fs::path target = fs::canonical(path, error);   // a link stays a link
-  if (error) return error.message();
-  fs::path fresh = target;
-  fresh += ".fmt-new";
-  {
-    std::ofstream out(fresh, std::ios::binary);
-    out << text;
-    out.close();
-    if (!out) {
-      fs::remove(fresh, error);
-      return "the new text could not be written";
-    }
-  }
-  fs::permissions(fresh, fs::status(target, error).permissions(), error);
-  fs::rename(fresh, target, error);
-  if (!error) return "";
-  std::string reason = error.message();
-  fs::remove(fresh, error);
-  return reason;
 }
 
 int format(const std::vector<std::string>& paths, bool check) {
@@ -65,9 +41,9 @@ int format(const std::vector<std::string>& paths, bool check) {
         status = 1;
         continue;
       }
-      std::string reason = replaceFile(file, *text);
-      if (reason.empty()) continue;
-      std::fprintf(stderr, "error: cannot write `%s`: %s\n", file.c_str(), reason.c_str());
+      std::string error;
+      if (elf::writeFile(file, *text, error)) continue;
+      std::fprintf(stderr, "error: %s\n", error.c_str());
       status = 1;
     }
   return status;
