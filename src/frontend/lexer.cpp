@@ -536,8 +536,9 @@ class Lexer {
   // ---- bytes that have no place in a program ----
 
   static bool isDirectionMark(const char* at) {
-    uint8_t a = uint8_t(at[0]), b = uint8_t(at[1]), c = uint8_t(at[2]);
-    return a == 0xe2 && ((b == 0x80 && c >= 0xaa && c <= 0xae) || (b == 0x81 && c >= 0xa6 && c <= 0xa9));
+    if (uint8_t(at[0]) != 0xe2) return false;   // else two more bytes follow: the text is valid
+    uint8_t b = uint8_t(at[1]), c = uint8_t(at[2]);
+    return (b == 0x80 && c >= 0xaa && c <= 0xae) || (b == 0x81 && c >= 0xa6 && c <= 0xa9);
   }
 
   // Marks that make text look different from what it says; allowed nowhere, comments and strings included.

@@ -165,6 +165,7 @@ TEST_CASE("lexer: bytes that cannot stand in a program") {
   CHECK(Lexed("\"\xe2\x82\xac\" // \xe2\x82\xac").count() == 0);
   CHECK(Lexed("\"a\tb\"").first() == "1:3 a tab cannot stand in a string");
   CHECK(Lexed("a $ b").first() == "1:3 `$` means nothing here");
+  CHECK(Lexed("a `").first() == "1:3 ``` means nothing here");   // the text's last byte: nothing behind it is read
   CHECK(Lexed("").kinds() == "");
 }
 
