@@ -247,17 +247,18 @@ class Splitter {
   }
 
   void makeSlots() {
+    std::vector<InstId> addresses;
     for (uint32_t k = 0, count = uint32_t(slots.size()); k < count; ++k)
       for (Part& p : slots[k].parts) {
         uint32_t align = f.slots[k].align;
         while (p.start % align) align /= 2;
         p.slot = SlotId(uint32_t(f.slots.size()));
         f.slots.push_back({p.size, align});
-        list.clear();
         InstId id = newInst(f, Op::SlotAddr, Ptr, {}, p.slot.index);
         p.address = f.insts[id.index].result;
-        f.blocks[0].insts.insert(f.blocks[0].insts.begin(), id);
+        addresses.push_back(id);
       }
+    f.blocks[0].insts.insert(f.blocks[0].insts.begin(), addresses.rbegin(), addresses.rend());
     pointers.resize(f.values.size());
   }
 
