@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -304,7 +306,7 @@ int dispatch(int count, char** arguments) {
 
 // The stations walk trees by recursion, and a sum of 100,000 terms is a tree as deep as that. So the work is done on a stack that is
 // large enough; its pages cost nothing until they are used.
-constexpr size_t StackBytes = size_t(4) << 30;
+constexpr size_t StackBytes = size_t(4) << 30, LeastStackBytes = size_t(16) << 20;
 
 struct Work { int count; char** arguments; int status; };
 
@@ -319,12 +321,18 @@ void* onLargeStack(void* given) {
 
 int main(int count, char** arguments) {
   std::signal(SIGXFSZ, SIG_IGN);   // a file that grows beyond its limit is an error of the write
+  std::set_new_handler([] {
+    std::fputs("mica: there is not enough memory for this program\n", stderr);
+    std::_Exit(1);
+  });
   mica::Work work{count, arguments, 0};
   pthread_attr_t attributes;
   pthread_t thread;
   pthread_attr_init(&attributes);
-  if (pthread_attr_setstacksize(&attributes, mica::StackBytes) != 0 || pthread_create(&thread, &attributes, mica::onLargeStack, &work) != 0)
-    return mica::dispatch(count, arguments);    // an address space limit: ordinary programs need no large stack
-  pthread_join(thread, nullptr);
-  return work.status;
+  for (size_t bytes = mica::StackBytes; bytes >= mica::LeastStackBytes; bytes /= 4) {   // less under an address space limit
+    if (pthread_attr_setstacksize(&attributes, bytes) != 0 || pthread_create(&thread, &attributes, mica::onLargeStack, &work) != 0) continue;
+    pthread_join(thread, nullptr);
+    return work.status;
+  }
+  return mica::dispatch(count, arguments);    // ordinary programs need no large stack
 }
