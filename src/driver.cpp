@@ -107,7 +107,8 @@ ir::Module& Compilation::module() { return state->module; }
 bool Compilation::parseAndCheck() {
   State& s = *state;
   for (const LibraryFile& f : libraryFiles()) s.library.push_back({f.name, f.text});
-  s.check.main = s.context.sources.load(s.options.file, s.context.diagnostics);
+  s.check.main = s.options.text ? s.context.sources.add(s.options.file, *s.options.text, s.context.diagnostics)
+                                : s.context.sources.load(s.options.file, s.context.diagnostics);
   if (!s.check.main || s.context.sources.file(s.check.main).broken) return false;
   s.check.importDirs = s.options.importDirs;
   s.check.constants = s.options.constants;

@@ -1,6 +1,7 @@
 // The street of a compilation, from a source file to an executable's bytes. main.cpp reads the command line and calls these.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@ enum class TierName : uint8_t { Debug, Checked, Release };
 
 struct BuildOptions {
   std::string file;
+  std::optional<std::string> text;      // the program, when it is in memory; `file` is then only its name
   TierName tier = TierName::Checked;
   bool strip = false;
   bool interpret = false;               // IR for the reference interpreter: everything from source, four lanes
