@@ -68,12 +68,8 @@ void Checker::run() {
     }
   }
   drainSignatures();
-  for (uint32_t i = 0; i < program.decls.size(); i++) {
-    if (!program.decls[i].system || infos[i].module == 0) {
-      checkRecursion(DeclId{i});
-      checkGrowth(DeclId{i});
-    }
-  }
+  checkRings();
+  checkGrowth();
   NameId mainName = context.names.find("Main");
   const Symbol* main = mainName ? find(0, mainName) : nullptr;
   if (main && main->kind == Symbol::Kind::Declaration) program.main = main->decl;
@@ -280,8 +276,25 @@ std::string Checker::nearest(std::string_view wanted, const std::vector<std::str
 
 std::vector<std::string> Checker::moduleNames(uint32_t module) const {
   std::vector<std::string> out;
+  if (!mayGuess()) return out;
   for (const auto& [id, s] : const_cast<Checker*>(this)->modules.get(module).symbols) out.push_back(std::string(context.names.text(NameId{id})));
   return out;
+}
+
+uint32_t Checker::caseNamed(DeclId choice, std::string_view name) {
+  ensureSignature(choice);
+  const Decl& d = program.get(choice);
+  uint32_t count = uint32_t(d.cases.size());
+  if (!d.settled) {
+    uint32_t k = 0;
+    while (k < count && d.cases[k].name != name) k++;
+    return k;
+  }
+  auto& known = casesByName[choice.index];
+  if (known.empty())
+    for (uint32_t k = 0; k < count; k++) known.try_emplace(d.cases[k].name, k);
+  auto at = known.find(name);
+  return at == known.end() ? count : at->second;
 }
 
 void Checker::reportUnknown(Span at, std::string_view name, std::vector<std::string> candidates, const char* what) {
@@ -322,6 +335,7 @@ void Checker::ensureSignature(DeclId id) {
     case DeclKind::Test: program.get(id).fails = {types.scalar(mica::Kind::AnyFailure)}; break;
   }
   info(id).signatureState = DeclInfo::State::Done;
+  program.get(id).settled = true;
   signatureDepth--;
   drainSignatures();
 }
@@ -439,58 +453,6 @@ Body* Checker::ensureBody(DeclId id) {
   }
   info(id).bodyState = DeclInfo::State::Done;
   return program.get(id).body.get();
-}
-
-// ---- types that hold themselves ----
-
-namespace {
-
-// The declarations whose values lie inside a value of this type, not behind a list, map or box.
-void inlineParts(const TypeTable& types, TypeId t, std::vector<DeclId>& out) {
-  const Type& type = types.get(t);
-  switch (type.kind) {
-    case Kind::Record: case Kind::Choice: out.push_back(type.decl); break;
-    case Kind::Tuple:
-      for (TypeId a : type.args) inlineParts(types, a, out);
-      break;
-    case Kind::Array: case Kind::Optional: inlineParts(types, type.element, out); break;
-    default: break;
-  }
-  // The arguments of a generic type may lie inside too; a ring through them passes a record of the ring in any case.
-  if (type.kind == Kind::Record || type.kind == Kind::Choice) {
-    for (TypeId a : type.args) inlineParts(types, a, out);
-  }
-}
-
-}  // namespace
-
-void Checker::checkRecursion(DeclId id) {
-  const Decl& d = program.get(id);
-  if (d.kind != DeclKind::Record && d.kind != DeclKind::Choice) return;
-  std::vector<DeclId> stack, seen;
-  auto partsOf = [&](DeclId x) {
-    ensureSignature(x);
-    const Decl& decl = program.get(x);
-    std::vector<DeclId> parts;
-    for (const FieldDecl& f : decl.fields) inlineParts(types, f.type, parts);
-    for (const CaseDecl& c : decl.cases) {
-      for (const FieldDecl& f : c.fields) inlineParts(types, f.type, parts);
-    }
-    return parts;
-  };
-  stack = partsOf(id);
-  while (!stack.empty()) {
-    DeclId next = stack.back();
-    stack.pop_back();
-    if (next == id) {
-      context.diagnostics.error(Span{d.place, uint32_t(d.name.size())}, "a value of `" + d.name + "` would contain another value of `" + d.name + "` without end")
-        .note("put `box`, `list of` or `map of` between them");
-      return;
-    }
-    if (std::find(seen.begin(), seen.end(), next) != seen.end()) continue;
-    seen.push_back(next);
-    for (DeclId p : partsOf(next)) stack.push_back(p);
-  }
 }
 
 }  // namespace mica

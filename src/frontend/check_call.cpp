@@ -63,11 +63,11 @@ ExprId BodyChecker::call(const ast::CallExpr* e, TypeId hint) {
     if (isBuiltin(n->name)) return builtinCall(n->name, e, brackets, hint);
     if (const vocabulary::Row* row = vocabulary::find(name)) return vocabularyCall(row, e, brackets, hint);
     if (DeclId shared = checker.preludeFunction(n->name)) return callDecl(shared, e, brackets, hint);
-    std::vector<std::string> candidates = checker.moduleNames(module);
-    for (const char* b : builtinNames()) candidates.push_back(b);
-    for (const vocabulary::Row& row : vocabulary::rows()) candidates.push_back(row.name);
-    for (NameId d : declared) candidates.push_back(text(d));
-    std::sort(candidates.begin(), candidates.end());
+    std::vector<std::string> candidates = namesInSight();
+    if (checker.mayGuess()) {
+      for (const char* b : builtinNames()) candidates.push_back(b);
+      for (const vocabulary::Row& row : vocabulary::rows()) candidates.push_back(row.name);
+    }
     checker.reportUnknown(spanOf(callee), name, candidates, "function");
     for (const ast::Arg& a : e->args) expr(a.value);
     return errorExpr(e);
@@ -596,8 +596,7 @@ ExprId BodyChecker::constructCase(TypeId choice, DeclId id, uint32_t, const ast:
   checker.ensureSignature(id);
   const Decl& d = program.get(id);
   std::string name(context.text(path->name));
-  uint32_t index = 0;
-  while (index < d.cases.size() && d.cases[index].name != name) index++;
+  uint32_t index = checker.caseNamed(id, name);
   if (index == d.cases.size()) {
     std::vector<std::string> all;
     for (const CaseDecl& c : d.cases) all.push_back(c.name);

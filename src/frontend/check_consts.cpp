@@ -9,6 +9,7 @@ namespace mica {
 
 namespace {
 
+constexpr size_t MostText = size_t(1) << 20;    // bytes of a text that constants make
 constexpr __int128 Lowest = -(__int128(1) << 63), Highest = (__int128(1) << 64) - 1;
 
 std::string showInteger(__int128 v) {
@@ -351,6 +352,7 @@ ConstValue Checker::evaluateBinary(const ast::BinaryExpr* e, ConstValue a, Const
     case K::String:
       if (compares) return compare(a.text.compare(b.text), false);
       if (e->op == Op::Add) {
+        if (a.text.size() + b.text.size() > MostText) return refuse("this constant text is longer than 1 MiB");
         a.text += b.text;
         return a;
       }

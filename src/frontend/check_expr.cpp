@@ -205,10 +205,7 @@ ExprId BodyChecker::name(const ast::NameExpr* e, TypeId hint) {
     error(e, "`" + n + "` is an operation and no value").note("write `(x) => " + n + "(x)` for a function value");
     return errorExpr(e);
   }
-  std::vector<std::string> candidates = checker.moduleNames(module);
-  for (NameId d : declared) candidates.push_back(text(d));
-  std::sort(candidates.begin(), candidates.end());
-  checker.reportUnknown(spanOf(e), n, candidates, "name");
+  checker.reportUnknown(spanOf(e), n, namesInSight(), "name");
   return errorExpr(e);
 }
 

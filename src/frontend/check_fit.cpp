@@ -16,6 +16,15 @@ void BodyChecker::leave(size_t mark) {
   }
 }
 
+// Makes a name known to the innermost block.
+void BodyChecker::enter(NameId name, Place place, Entry entry) {
+  std::vector<Entry>& known = names[name.index];
+  if (!known.empty() && known.back().position >= scopeMark) error(Span{place, uint32_t(text(name).size())}, "`" + text(name) + "` is already declared in this block");
+  entry.position = declared.size();
+  known.push_back(entry);
+  declared.push_back(name);
+}
+
 LocalId BodyChecker::newLocal(std::string name, Place place, TypeId type, Local::Form form, Mode mode) {
   Local l;
   l.form = form;
@@ -30,19 +39,20 @@ LocalId BodyChecker::newLocal(std::string name, Place place, TypeId type, Local:
 
 LocalId BodyChecker::declareLocal(NameId name, Place place, TypeId type, Local::Form form, Mode mode) {
   LocalId id = newLocal(name ? text(name) : "?", place, type, form, mode);
-  if (name && name != word::Discard) {
-    for (size_t i = scopeMark; i < declared.size(); i++) {
-      if (declared[i] == name) error(Span{place, uint32_t(text(name).size())}, "`" + text(name) + "` is already declared in this block");
-    }
-    names[name.index].push_back({id, -1, frames.empty() ? 0 : frame().depth});
-    declared.push_back(name);
-  }
+  if (name && name != word::Discard) enter(name, place, {id, -1, frames.empty() ? 0 : frame().depth});
   return id;
 }
 
 const BodyChecker::Entry* BodyChecker::findLocal(NameId name) const {
   auto at = names.find(name.index);
   return at == names.end() || at->second.empty() ? nullptr : &at->second.back();
+}
+
+std::vector<std::string> BodyChecker::namesInSight() const {
+  std::vector<std::string> names = checker.moduleNames(module);
+  if (checker.mayGuess())
+    for (NameId d : declared) names.push_back(text(d));
+  return names;
 }
 
 bool BodyChecker::isLocal(NameId name) const { return findLocal(name) != nullptr; }
@@ -72,6 +82,12 @@ ExprId BodyChecker::make(ExprKind kind, TypeId type, const ast::Expr* at) {
     if (!frames.empty()) {   // what was refused might have failed: no arm is called superfluous
       for (AttemptFrame& a : frame().attempts) a.used.assign(a.used.size(), true);
     }
+  }
+  if (at && type && types.parts(type) > TypeTable::MostParts) {
+    error(at, "the type of this value has too many parts");
+    e.kind = ExprKind::Error;
+    e.type = errorType();
+    body.whole = false;
   }
   body.exprs.push_back(std::move(e));
   return ExprId{uint32_t(body.exprs.size() - 1)};

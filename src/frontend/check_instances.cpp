@@ -23,45 +23,6 @@ uint32_t Checker::depthOf(TypeId t) {
   return depths[t.index] = deepest + 1;
 }
 
-// A generic type whose values hold values of ever larger instances of it.
-void Checker::checkGrowth(DeclId id) {
-  const Decl& d = program.get(id);
-  if ((d.kind != DeclKind::Record && d.kind != DeclKind::Choice) || d.typeParams.empty()) return;
-  Type self;
-  self.kind = d.kind == DeclKind::Choice ? mica::Kind::Choice : mica::Kind::Record;
-  self.decl = id;
-  for (uint32_t i = 0; i < d.typeParams.size(); i++) {
-    Type p;
-    p.kind = mica::Kind::Parameter;
-    p.decl = id;
-    p.index = i;
-    self.args.push_back(types.intern(p));
-  }
-  for (uint32_t i = 0; i < d.extentParams.size(); i++) self.extents.push_back(types.name(id, i, d.extentParams[i]));
-  std::set<TypeId> seen;
-  std::vector<TypeId> work{types.intern(self)};
-  while (!work.empty()) {
-    TypeId next = work.back();
-    work.pop_back();
-    if (!next || !seen.insert(next).second) continue;
-    if (depthOf(next) > DeepestType || seen.size() > MostInstances) {
-      context.diagnostics.error(Span{d.place, uint32_t(d.name.size())}, "`" + d.name + "` would hold larger and larger types without end")
-        .note("give `" + d.name + "` inside itself its own names: `" + show(program, types.intern(self)) + "`");
-      return;
-    }
-    const Type t = types.get(next);
-    work.insert(work.end(), {t.element, t.key});
-    work.insert(work.end(), t.args.begin(), t.args.end());
-    if (t.kind != mica::Kind::Record && t.kind != mica::Kind::Choice) continue;
-    ensureSignature(t.decl);
-    const Decl& inner = program.get(t.decl);
-    for (const FieldDecl& f : inner.fields) work.push_back(types.substitute(f.type, t.decl, t.args, t.extents));
-    for (const CaseDecl& c : inner.cases) {
-      for (const FieldDecl& f : c.fields) work.push_back(types.substitute(f.type, t.decl, t.args, t.extents));
-    }
-  }
-}
-
 void Checker::checkInstances() {
   using Instance = std::pair<DeclId, std::vector<TypeId>>;
   std::set<Instance> seen;

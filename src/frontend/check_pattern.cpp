@@ -44,8 +44,8 @@ PatternId BodyChecker::pattern(const ast::Pattern* p, TypeId type, Mode mode, bo
       if (!name) return makePattern(PatternKind::Any, type, p);
       if (inCase && k == Kind::Choice) {
         const Decl& d = program.get(typ(type).decl);
-        for (uint32_t i = 0; i < d.cases.size(); i++) {
-          if (d.cases[i].name != text(name)) continue;
+        uint32_t i = checker.caseNamed(typ(type).decl, text(name));
+        if (i < d.cases.size()) {
           PatternId id = makePattern(PatternKind::Case, type, p);
           body.patterns[id.index].index = i;
           for (const FieldDecl& f : d.cases[i].fields) {
@@ -171,8 +171,7 @@ PatternId BodyChecker::casePattern(const ast::CasePattern* p, TypeId type, Mode 
     return bindAll();
   }
   std::string name(context.text(last));
-  uint32_t index = 0;
-  while (index < d.cases.size() && d.cases[index].name != name) index++;
+  uint32_t index = checker.caseNamed(choice.decl, name);
   if (index == d.cases.size()) {
     std::vector<std::string> all;
     for (const CaseDecl& c : d.cases) all.push_back(c.name);
@@ -308,13 +307,15 @@ void BodyChecker::checkExhaustive(const std::vector<Arm>& list, TypeId subject, 
   if (kindOf(subject) == Kind::Choice) {
     const Decl& d = program.get(typ(subject).decl);
     std::string names, note;
+    std::vector<bool> seen(d.cases.size());
+    bool all = false;
+    for (const auto& row : rows) {
+      const Pattern& p = body.patterns[row[0].index];
+      all = all || p.kind == PatternKind::Any || p.kind == PatternKind::Bind;
+      if (p.kind == PatternKind::Case) seen[p.index] = true;
+    }
     for (uint32_t i = 0; i < d.cases.size(); i++) {
-      bool any = false;
-      for (const auto& row : rows) {
-        const Pattern& p = body.patterns[row[0].index];
-        any = any || p.kind == PatternKind::Any || p.kind == PatternKind::Bind || (p.kind == PatternKind::Case && p.index == i);
-      }
-      if (any) continue;
+      if (all || seen[i]) continue;
       names += (names.empty() ? "`" : ", `") + d.cases[i].name + "`";
       if (note.empty()) {
         note = "add `case " + d.cases[i].name;
@@ -327,14 +328,20 @@ void BodyChecker::checkExhaustive(const std::vector<Arm>& list, TypeId subject, 
       return;
     }
   }
-  int budget = 20000;
+  int64_t budget = 50000 + 10 * int64_t(rows.size());
   if (!useful(rows, {subject}, missing, budget)) return;
+  if (budget < 0) {
+    error(at, "it would take too long to find out whether this `match` leaves something out").note("add `else`");
+    return;
+  }
   std::string what = missing.empty() ? "some values" : "`" + missing[0] + "`";
   error(at, "this `match` leaves out " + what).note("add `else`");
 }
 
-bool BodyChecker::useful(std::vector<std::vector<PatternId>> rows, std::vector<TypeId> columns, std::vector<std::string>& witness, int& budget) {
-  if (--budget < 0) return false;
+// The budget counts rows that are looked at; when it is used up the answer is yes, without a witness.
+bool BodyChecker::useful(std::vector<std::vector<PatternId>> rows, std::vector<TypeId> columns, std::vector<std::string>& witness, int64_t& budget) {
+  budget -= 1 + int64_t(rows.size());
+  if (budget < 0) return true;
   if (columns.empty()) return rows.empty();
   TypeId type = columns[0];
   const Type t = typ(type);
@@ -381,10 +388,25 @@ bool BodyChecker::useful(std::vector<std::vector<PatternId>> rows, std::vector<T
     witness.insert(witness.begin(), all.empty() && !someConstructor ? "_" : all.empty() ? "every other value" : "_");
     return true;
   }
+  // The rows of each constructor, in order; wildcards belong to all.
+  std::vector<std::vector<size_t>> rowsOf(all.size());
+  for (size_t r = 0; r < rows.size(); r++) {
+    const Pattern& p = body.patterns[rows[r][0].index];
+    switch (p.kind) {
+      case PatternKind::Case: rowsOf[p.index].push_back(r); break;
+      case PatternKind::None: case PatternKind::Tuple: rowsOf[0].push_back(r); break;
+      case PatternKind::Some: rowsOf[1].push_back(r); break;
+      case PatternKind::Literal:   // of another type after an error: it covers nothing
+        if (t.kind == Kind::Bool) rowsOf[get(p.low).intValue != 0 ? 0 : 1].push_back(r);
+        break;
+      default:
+        for (auto& of : rowsOf) of.push_back(r);
+    }
+  }
   for (uint32_t c = 0; c < all.size(); c++) {
     std::vector<std::vector<PatternId>> inner;
-    for (const auto& row : rows) {
-      const Pattern& p = body.patterns[row[0].index];
+    for (size_t r : rowsOf[c]) {
+      const auto& row = rows[r];
       std::vector<PatternId> next;
       if (isWild(row[0])) {
         for (TypeId part : all[c].parts) {
@@ -392,11 +414,7 @@ bool BodyChecker::useful(std::vector<std::vector<PatternId>> rows, std::vector<T
           next.push_back(any);
         }
       } else {
-        bool fits = (t.kind == Kind::Choice && p.kind == PatternKind::Case && p.index == c) || (t.kind == Kind::Tuple && p.kind == PatternKind::Tuple) ||
-                    (t.kind == Kind::Optional && ((c == 0 && p.kind == PatternKind::None) || (c == 1 && p.kind == PatternKind::Some))) ||
-                    (t.kind == Kind::Bool && p.kind == PatternKind::Literal && (get(p.low).intValue != 0) == (c == 0));
-        if (!fits) continue;
-        next = p.parts;
+        next = body.patterns[row[0].index].parts;
       }
       next.insert(next.end(), row.begin() + 1, row.end());
       inner.push_back(std::move(next));

@@ -102,8 +102,7 @@ void BodyChecker::statement(const ast::Stmt* s, std::vector<StmtId>& out) {
       }
       if (!c->name) return;
       constants.push_back(v);
-      names[c->name.id.index].push_back({{}, int(constants.size() - 1), frame().depth});
-      declared.push_back(c->name.id);
+      enter(c->name.id, c->name.place, {{}, int(constants.size() - 1), frame().depth});
       return;
     }
     case ast::StmtKind::Assign: {
@@ -791,6 +790,7 @@ void BodyChecker::failStatement(const ast::FailStmt* s, std::vector<StmtId>& out
   if (!failure || program.get(failure).kind != DeclKind::Failure) {
     std::vector<std::string> all;
     for (const Decl& d : program.decls) {
+      if (!checker.mayGuess()) break;
       if (d.kind == DeclKind::Failure && (!d.system || d.exported)) all.push_back(d.name);
     }
     checker.reportUnknown(at, quoteExact(path), all, "failure");

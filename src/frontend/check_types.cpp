@@ -374,6 +374,13 @@ bool isTensorElement(Kind k) {
 }  // namespace
 
 TypeId Checker::resolveType(const ast::TypeExpr* t, const TypeScope& scope) {
+  TypeId type = resolveWritten(t, scope);
+  if (!type || types.parts(type) <= TypeTable::MostParts) return type;
+  context.diagnostics.error(t->span(), "this type has too many parts");
+  return types.scalar(mica::Kind::Error);
+}
+
+TypeId Checker::resolveWritten(const ast::TypeExpr* t, const TypeScope& scope) {
   TypeId errorType = types.scalar(mica::Kind::Error);
   if (!t) return errorType;
   switch (t->kind) {
@@ -634,6 +641,7 @@ TypeId Checker::resolveFailure(const ast::FailureName& name, uint32_t module) {
   if (!decl || program.get(decl).kind != DeclKind::Failure) {
     std::vector<std::string> failures;
     for (const Decl& d : program.decls) {
+      if (!mayGuess()) break;
       if (d.kind == DeclKind::Failure && (!d.system || d.exported)) failures.push_back(d.name);
     }
     reportUnknown(name.span(), context.text(name.path.back()), failures, "failure");

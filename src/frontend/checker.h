@@ -86,12 +86,17 @@ class Checker {
   const Symbol* findExported(uint32_t module, const ast::Name& name, uint32_t from);   // reports what is missing or not exported
   DeclId libraryFailure(NameId name);
   DeclId preludeFunction(NameId name);
+  // Guesses at what was meant look at every name in sight. Long after the last message that is printed nobody reads them.
+  bool mayGuess() const { return context.diagnostics.errorCount() < 200; }
   std::string nearest(std::string_view wanted, const std::vector<std::string>& candidates) const;
   void reportUnknown(Span at, std::string_view name, std::vector<std::string> candidates, const char* what);
   std::vector<std::string> moduleNames(uint32_t module) const;
 
+  uint32_t caseNamed(DeclId choice, std::string_view name);       // its number; that of all cases when there is none of that name
+
   // Types (check_types.cpp).
   TypeId resolveType(const ast::TypeExpr*, const TypeScope&);
+  TypeId resolveWritten(const ast::TypeExpr*, const TypeScope&);   // of any size
   TypeId resolveTypeArg(ast::Expr*, const TypeScope&);            // an argument in brackets that is a type
   ExtentId resolveExtent(const ast::Expr*, const TypeScope&);     // reports what is no extent
   TypeId resolveFailure(const ast::FailureName&, uint32_t module);
@@ -122,13 +127,22 @@ class Checker {
   void resolveFunction(DeclId), resolveRecord(DeclId), resolveChoice(DeclId), resolveFailureDecl(DeclId);
   std::vector<FieldDecl> resolveFields(const ast::Seq<ast::FieldDecl>&, const TypeScope&);
   void attributes(Decl&, const ast::Decl*);
-  void checkRecursion(DeclId);
+  std::unordered_map<uint32_t, std::unordered_map<std::string_view, uint32_t>> casesByName;   // of choices that are settled
+  // Types without end (check_rings.cpp).
+  struct Passing;
+  std::unordered_map<uint64_t, uint32_t> parameterNodes;          // type and extent parameters as nodes, by declaration and position
+  std::vector<DeclId> parameterOwners;
+  void checkRings();
+  void checkGrowth();
+  uint32_t parameterNode(DeclId, uint32_t);
+  void passings(TypeId, DeclId owner, std::vector<Passing>&);
+  void passes(TypeId, DeclId owner, uint32_t to, bool larger, std::vector<Passing>&);
+  void passes(ExtentId, DeclId owner, uint32_t to, std::vector<Passing>&, bool inType);
   void applySets();
   ConstValue parseSet(const std::string& text, const ast::ConstDecl*);
   ConstValue evaluateBinary(const ast::BinaryExpr*, ConstValue, ConstValue, bool report);
   void drainSignatures();
   void checkInstances();
-  void checkGrowth(DeclId);
   uint32_t depthOf(TypeId);
   std::vector<uint32_t> depths;               // of types, how deep they nest; 0: not worked out
   bool kindOfResult(const Decl&) const;
@@ -174,7 +188,7 @@ class BodyChecker {
   bool system = false;
 
   // -- scopes --
-  struct Entry { LocalId local; int constant = -1; uint32_t closure = 0; };
+  struct Entry { LocalId local; int constant = -1; uint32_t closure = 0; size_t position = 0; };   // position: in `declared`
   std::unordered_map<uint32_t, std::vector<Entry>> names;
   std::vector<NameId> declared;                       // undo log
   std::vector<ConstValue> constants;
@@ -185,9 +199,11 @@ class BodyChecker {
     ~Scope() { b.leave(mark); b.scopeMark = outer; }
   };
   void leave(size_t mark);
+  void enter(NameId, Place, Entry);
   LocalId declareLocal(NameId, Place, TypeId, Local::Form, Mode = Mode::Read);
   LocalId newLocal(std::string name, Place, TypeId, Local::Form, Mode = Mode::Read);
   const Entry* findLocal(NameId) const;
+  std::vector<std::string> namesInSight() const;      // to guess from
   TypeScope typeScope();
 
   // -- what is being checked --
@@ -410,7 +426,7 @@ class BodyChecker {
   ExprId patternLiteral(const ast::Expr*, TypeId);
   bool irrefutable(PatternId);
   void checkExhaustive(const std::vector<Arm>&, TypeId, Span at);
-  bool useful(std::vector<std::vector<PatternId>> rows, std::vector<TypeId> columns, std::vector<std::string>& witness, int& budget);
+  bool useful(std::vector<std::vector<PatternId>> rows, std::vector<TypeId> columns, std::vector<std::string>& witness, int64_t& budget);
   void arms(const ast::Seq<ast::MatchArm>&, TypeId subject, Mode, std::vector<Arm>&, TypeId* value, TypeId hint, bool isExpr);
 };
 

@@ -19,7 +19,6 @@ namespace ownership {
 Check::Check(Program& p, DeclId id, Diagnostics& d, const SourceFiles& s)
     : program(p), types(p.types), decl(p.get(id)), body(*p.get(id).body), diagnostics(d), sources(s) {
   size_t n = body.locals.size();
-  flow.owners.resize(n);
   sites.emplace_back();
   origins.resize(n);
   freshPart.resize(n);
@@ -49,6 +48,7 @@ void Check::run() {
 std::string Check::source(ExprId e) const { return std::string(sources.quote(Span{expr(e).start, expr(e).length})); }
 
 std::string Check::shortSource(ExprId e) const {
+  if (expr(e).length > 60) return "…";
   std::string text = source(e);
   return text.empty() || text.size() > 60 || text.find('\n') != std::string::npos ? "…" : text;
 }
@@ -57,6 +57,7 @@ std::string Check::shortSource(ExprId e) const {
 std::string Check::rewritten(ExprId whole, ExprId part, const std::string& by) const {
   const Expr& w = expr(whole);
   const Expr& p = expr(part);
+  if (w.length > p.length + 70) return by;
   std::string text = source(whole);
   if (w.start.file != p.start.file || text.empty() || p.length == 0) return by;
   uint32_t from = sources.offset(w.start), at = sources.offset(p.start);
@@ -117,17 +118,20 @@ void Check::join(Flow& into, const Flow& from) {
     into = from;
     return;
   }
-  for (size_t k = 0; k < into.owners.size(); k++) into.owners[k] = join(into.owners[k], from.owners[k]);
+  for (auto& [l, own] : into.owners) own = join(own, from.at(LocalId{l}));
+  for (auto& [l, own] : from.owners)
+    if (!into.owners.contains(l)) into.owners[l] = join(Own{}, own);
 }
 
 // The right side of `and` or `or` has run or not.
 void Check::rightSide(const Flow& before, Why why) {
-  for (size_t k = 0; k < flow.owners.size(); k++) {
-    Own& now = flow.owners[k];
-    bool moved = !now.whole() && before.owners[k].whole();
-    now = join(now, before.owners[k]);
-    if (moved) now.why = why;
+  for (auto& [l, own] : flow.owners) {
+    Own then = before.at(LocalId{l});
+    own = join(own, then);
+    if (then.whole()) own.why = why;
   }
+  for (auto& [l, own] : before.owners)
+    if (!flow.owners.contains(l)) flow.owners[l] = join(Own{}, own);
   flow.live = before.live;
 }
 
@@ -139,8 +143,9 @@ void Check::moveLocal(LocalId l, ExprId at, Site site) {
 }
 
 void Check::needWhole(LocalId l, ExprId at) {
-  if (!l || !flow.live || flow.owners[l.index].whole()) return;
-  Own own = flow.owners[l.index];
+  if (!l || !flow.live) return;
+  Own own = flow.at(l);
+  if (own.whole()) return;
   setWhole(l);
   const Site& site = sites[own.site];
   std::string name = "`" + local(l).name + "`";

@@ -4,6 +4,7 @@
 // joined; loop bodies are walked twice, the second time from the end of the first. Borrows are lexical, so they are a stack that
 // blocks unwind, and no part of the state. What has been reported is whole again, so that one mistake gives one message.
 #pragma once
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,7 +38,11 @@ struct Own {
 
 struct Flow {
   bool live = true;
-  std::vector<Own> owners;         // by LocalId
+  std::map<uint32_t, Own> owners;  // by local: those that are not whole, which are few
+  Own at(LocalId l) const {
+    auto found = owners.find(l.index);
+    return found == owners.end() ? Own{} : found->second;
+  }
 };
 
 struct Borrow {
@@ -113,7 +118,7 @@ class Check {
   bool movable(LocalId) const;
   void needWhole(LocalId, ExprId at);
   void moveLocal(LocalId, ExprId at, Site);
-  void setWhole(LocalId l) { if (l) flow.owners[l.index] = Own{}; }
+  void setWhole(LocalId l) { if (l) flow.owners.erase(l.index); }
   static Own join(const Own&, const Own&);
   static void join(Flow& into, const Flow& from);
   void rightSide(const Flow& before, Why);

@@ -130,7 +130,7 @@ void Check::value(ExprId id, Use use) {
 void Check::handler(const Handler& h, Use use, uint32_t firstSite, Why why) {
   Flow fine = flow;
   if (why == Why::Else) {
-    for (Own& o : flow.owners) if (!o.whole() && o.site >= firstSite) o.why = why;
+    for (auto& [l, o] : flow.owners) if (o.site >= firstSite) o.why = why;
     flow.live = true;
   }
   if (h.value) {
@@ -138,7 +138,7 @@ void Check::handler(const Handler& h, Use use, uint32_t firstSite, Why why) {
     if (kindOf(h.value) == Kind::Never) flow.live = false;
   }
   if (h.leaves) statement(body.stmts[h.leaves.index]);
-  for (Own& o : flow.owners) if (o.why == Why::Else) o.why = Why::Plain;
+  for (auto& [l, o] : flow.owners) if (o.why == Why::Else) o.why = Why::Plain;
   join(fine, flow);
   flow = fine;
 }
@@ -162,8 +162,8 @@ void Check::failWith(const std::vector<TypeId>& fails, bool unknown, ExprId call
       if (!takes) continue;
       Flow here = flow;
       here.live = true;
-      for (Own& o : here.owners) {
-        if (o.whole() || o.site < frame.firstSite) continue;
+      for (auto& [l, o] : here.owners) {
+        if (o.site < frame.firstSite) continue;
         o.state = Own::State::Maybe;
         o.why = call && sites[o.site].call == call ? Why::FailedHere : Why::BeforeFailure;
       }

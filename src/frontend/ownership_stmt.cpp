@@ -374,7 +374,8 @@ void Check::attempt(const Stmt& s) {
 
 // May the second round of a loop find anything that the first did not? Only when owners changed, or variables in the indices of borrowed places.
 bool Check::differs(const Flow& before) const {
-  for (size_t k = 0; k < flow.owners.size(); k++) if (flow.owners[k].state != before.owners[k].state) return true;
+  auto sameState = [](const auto& a, const auto& b) { return a.first == b.first && a.second.state == b.second.state; };
+  if (!std::equal(flow.owners.begin(), flow.owners.end(), before.owners.begin(), before.owners.end(), sameState)) return true;
   auto counts = [](const Axis& a) { return !a.low.terms.empty() || !a.high.terms.empty(); };
   for (const Borrow& b : borrows)
     for (const Step& s : b.path.steps) if (std::any_of(s.axes.begin(), s.axes.end(), counts)) return true;
@@ -398,7 +399,7 @@ void Check::rounds(bool endless, Condition condition, Inside inside) {
     join(flow, loops.back().continues);
     if (flow.live && !differs(entry)) break;
     loops.back().continues = never;
-    for (Own& o : flow.owners) if (!o.whole() && o.site >= first) o.why = Why::EarlierRound;
+    for (auto& [l, o] : flow.owners) if (o.site >= first) o.why = Why::EarlierRound;
   }
   if (flow.live && !endless) {
     condition();
@@ -407,8 +408,8 @@ void Check::rounds(bool endless, Condition condition, Inside inside) {
   }
   join(exits, loops.back().breaks);
   loops.pop_back();
-  flow = exits.owners.empty() ? never : exits;
-  for (Own& o : flow.owners) if (o.why == Why::EarlierRound && o.site >= first) o.why = Why::Plain;
+  flow = exits.live ? exits : never;
+  for (auto& [l, o] : flow.owners) if (o.why == Why::EarlierRound && o.site >= first) o.why = Why::Plain;
 }
 
 void Check::loop(const Stmt& s) {

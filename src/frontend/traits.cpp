@@ -1,5 +1,7 @@
 // What is known about types: whether they copy, compare, hash and print; and how types and extents are written in messages.
 #include <functional>
+#include <set>
+#include <unordered_map>
 
 #include "frontend/check.h"
 
@@ -24,53 +26,66 @@ namespace {
 
 using Test = std::function<int(const Type&)>;   // 1 yes, 0 no, -1 look at the parts
 
-constexpr int DeepestType = 200;   // a type that nests deeper than any program's (recursive generic types) is answered by no
+constexpr uint32_t MostInstances = 1000;   // of one generic type inside a type; a generic type that grows without end (which is refused) is answered by no
 
-// Walks a type through its parts; a record or choice that is already being looked at counts as yes.
-bool all(const Program& p, TypeId t, const Test& test, std::vector<TypeId>& open) {
-  const Type& type = p.types.get(t);
-  int answer = test(type);
-  if (answer >= 0) return answer == 1;
-  auto part = [&](TypeId x) { return !x || all(p, x, test, open); };
-  switch (type.kind) {
-    case Kind::Record: case Kind::Choice: case Kind::Failure: {
-      for (TypeId o : open) {
-        if (o == t) return true;
+// Whether a test says no to nothing in a type: a search through its parts that looks at each type once, so that rings end. Answers are kept
+// in the program's table as soon as all declarations on the way are settled.
+class TraitSearch {
+ public:
+  TraitSearch(const Program& program, Trait trait, const Test& test) : program(program), known(program.traits[size_t(trait)]), test(test) {}
+
+  bool all(TypeId t) {
+    bool answer = visit(t);
+    if (answer && settled)
+      for (TypeId v : visited) keep(v, Program::TraitAnswer::Yes);
+    return answer;
+  }
+
+ private:
+  bool visit(TypeId t) {
+    if (!t) return true;
+    if (t.index < known.size() && known[t.index] != Program::TraitAnswer::Unknown) return known[t.index] == Program::TraitAnswer::Yes;
+    if (!visited.insert(t).second) return true;
+    int answer = test(program.types.get(t));
+    if (answer < 0) answer = parts(t);
+    if (!answer && settled) keep(t, Program::TraitAnswer::No);
+    return answer;
+  }
+
+  bool parts(TypeId t) {
+    const Type type = program.types.get(t);   // a copy: the table grows below
+    switch (type.kind) {
+      case Kind::Record: case Kind::Choice: case Kind::Failure: {
+        const Decl& d = program.get(type.decl);
+        settled = settled && d.settled;
+        if (!type.args.empty() && ++instances[type.decl.index] > MostInstances) return false;
+        auto holds = [&](const FieldDecl& f) { return visit(const_cast<Program&>(program).types.substitute(f.type, type.decl, type.args, type.extents)); };
+        for (const FieldDecl& f : d.fields) if (!holds(f)) return false;
+        for (const CaseDecl& c : d.cases)
+          for (const FieldDecl& f : c.fields) if (!holds(f)) return false;
+        return true;
       }
-      if (open.size() > DeepestType) return false;
-      open.push_back(t);
-      const Decl& d = p.get(type.decl);
-      TypeTable& types = const_cast<Program&>(p).types;
-      std::vector<TypeId> args = type.args;
-      std::vector<ExtentId> extents = type.extents;
-      DeclId decl = type.decl;
-      bool fine = true;
-      auto field = [&](const FieldDecl& f) { return all(p, types.substitute(f.type, decl, args, extents), test, open); };
-      for (const FieldDecl& f : d.fields) fine = fine && field(f);
-      for (const CaseDecl& c : d.cases) {
-        for (const FieldDecl& f : c.fields) fine = fine && field(f);
-      }
-      open.pop_back();
-      return fine;
-    }
-    case Kind::Tuple: {
-      std::vector<TypeId> args = type.args;
-      for (TypeId a : args) {
-        if (!part(a)) return false;
-      }
-      return true;
-    }
-    default: {
-      TypeId key = type.key, element = type.element;
-      return part(key) && part(element);
+      case Kind::Tuple:
+        for (TypeId a : type.args) if (!visit(a)) return false;
+        return true;
+      default: return visit(type.key) && visit(type.element);
     }
   }
-}
 
-bool all(const Program& p, TypeId t, const Test& test) {
-  std::vector<TypeId> open;
-  return all(p, t, test, open);
-}
+  void keep(TypeId t, Program::TraitAnswer answer) {
+    if (known.size() <= t.index) known.resize(program.types.size(), Program::TraitAnswer::Unknown);
+    known[t.index] = answer;
+  }
+
+  const Program& program;
+  std::vector<Program::TraitAnswer>& known;
+  const Test& test;
+  std::set<TypeId> visited;
+  std::unordered_map<uint32_t, uint32_t> instances;   // of each generic declaration
+  bool settled = true;
+};
+
+bool all(const Program& p, TypeId t, Trait trait, const Test& test) { return TraitSearch(p, trait, test).all(t); }
 
 bool constrained(const Program& p, const Type& t, Constraint c) {
   if (t.decl.index >= p.decls.size()) return false;
@@ -87,7 +102,7 @@ bool isNumber(Kind k) { return isInteger(k) || isFloat(k); }
 }  // namespace
 
 bool copies(const Program& p, TypeId t) {
-  return all(p, t, [&](const Type& x) {
+  return all(p, t, Trait::Copies, [&](const Type& x) {
     switch (x.kind) {
       case Kind::Error: case Kind::Never: case Kind::Unit: case Kind::Bool: case Kind::Char: case Kind::Pointer: case Kind::Simd:
       case Kind::Shared: case Kind::Range: case Kind::Stream: case Kind::Handle: return 1;
@@ -99,7 +114,7 @@ bool copies(const Program& p, TypeId t) {
 }
 
 bool isEquatable(const Program& p, TypeId t) {
-  return all(p, t, [&](const Type& x) {
+  return all(p, t, Trait::Equatable, [&](const Type& x) {
     switch (x.kind) {
       case Kind::Function: case Kind::Stream: case Kind::Handle: case Kind::Simd: case Kind::Never: case Kind::AnyFailure: return 0;
       case Kind::Error: return 1;
@@ -110,7 +125,7 @@ bool isEquatable(const Program& p, TypeId t) {
 }
 
 bool isOrdered(const Program& p, TypeId t) {
-  return all(p, t, [&](const Type& x) {
+  return all(p, t, Trait::Ordered, [&](const Type& x) {
     switch (x.kind) {
       case Kind::Error: case Kind::Char: case Kind::String: case Kind::Bool: case Kind::Pointer: return 1;
       case Kind::Parameter: return constrained(p, x, Constraint::Ordered) ? 1 : 0;
@@ -121,7 +136,7 @@ bool isOrdered(const Program& p, TypeId t) {
 }
 
 bool isHashable(const Program& p, TypeId t) {
-  return all(p, t, [&](const Type& x) {
+  return all(p, t, Trait::Hashable, [&](const Type& x) {
     switch (x.kind) {
       case Kind::Function: case Kind::Stream: case Kind::Handle: case Kind::Simd: case Kind::Never: case Kind::AnyFailure:
       case Kind::Map: case Kind::Set: case Kind::Tensor: return 0;
@@ -133,7 +148,7 @@ bool isHashable(const Program& p, TypeId t) {
 }
 
 bool isPrintable(const Program& p, TypeId t) {
-  return all(p, t, [&](const Type& x) {
+  return all(p, t, Trait::Printable, [&](const Type& x) {
     switch (x.kind) {
       case Kind::Function: case Kind::Stream: case Kind::Handle: case Kind::Never: case Kind::Unit: case Kind::Pointer: case Kind::Simd: return 0;
       case Kind::Error: case Kind::AnyFailure: case Kind::Failure: return 1;
@@ -144,7 +159,7 @@ bool isPrintable(const Program& p, TypeId t) {
 }
 
 bool isCopyable(const Program& p, TypeId t) {
-  return all(p, t, [&](const Type& x) {
+  return all(p, t, Trait::Copyable, [&](const Type& x) {
     switch (x.kind) {
       case Kind::Function: case Kind::Handle: case Kind::Never: return 0;
       case Kind::Error: return 1;

@@ -4,6 +4,7 @@
 //
 // A function is checked once. Lowering compiles it for each set of type arguments and marks (see marks.h).
 #pragma once
+#include <array>
 #include <deque>
 #include <memory>
 #include <string>
@@ -239,9 +240,13 @@ struct Decl {
   // constants
   TypeId constantType;
   const ast::Decl* syntax = nullptr;
+  bool settled = false;           // fields, parameters and result are what they stay
 };
 
 class Checker;                    // the checker's own state, kept for bodies that are checked on demand
+
+// What is asked of types again and again (traits.cpp).
+enum class Trait : uint8_t { Copies, Equatable, Ordered, Hashable, Printable, Copyable, Count };
 
 struct Program {
   TypeTable types;
@@ -252,6 +257,8 @@ struct Program {
   const Decl& get(DeclId d) const { return decls[d.index]; }
   Decl& get(DeclId d) { return decls[d.index]; }
   std::shared_ptr<Checker> checker;
+  enum class TraitAnswer : uint8_t { Unknown, Yes, No };
+  mutable std::array<std::vector<TraitAnswer>, size_t(Trait::Count)> traits;   // by type, as far as known
   DeclId find(std::string_view module, std::string_view name) const;   // used by lowering for runtime functions
 };
 

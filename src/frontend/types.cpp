@@ -68,16 +68,19 @@ TypeId TypeTable::intern(const Type& t) {
   typeIndex.emplace(h, id);
   plain.push_back(id);
   bool error = t.kind == Kind::Error;
+  uint32_t count = 1;
   Type bare = t;
   bare.tracked = false;
   auto strip = [&](TypeId& part) {
     if (!part) return;
     error = error || withErrors[part.index];
+    count = std::min(count + partCount[part.index], MostParts + 1);
     part = plain[part.index];
   };
   strip(bare.element); strip(bare.key); strip(bare.result);
   for (TypeId& a : bare.args) strip(a);
   withErrors.push_back(error);
+  partCount.push_back(count);
   if (!(bare == t)) {
     TypeId without = intern(bare);   // may grow the tables, so assign afterwards
     plain[id.index] = without;

@@ -78,8 +78,11 @@ class TypeTable {
   TypeTable();
   TypeId intern(const Type&);
   const Type& get(TypeId t) const { return types[t.index]; }
+  uint32_t size() const { return uint32_t(types.size()); }
   TypeId unmarked(TypeId t) const { return plain[t.index]; }                // without any `tracked`, all the way down
   bool same(TypeId a, TypeId b) const;                                      // unmarked and equal, or one is Error
+  static constexpr uint32_t MostParts = 10000;                              // of a type in a program: nobody writes more, and names of instances spell them out
+  uint32_t parts(TypeId t) const { return partCount[t.index]; }             // how many types are written inside it, itself included
   bool hasError(TypeId t) const { return withErrors[t.index]; }             // an Error somewhere inside
   TypeId scalar(Kind k) const { return scalars[size_t(k)]; }
   TypeId tensor(TypeId element, std::vector<ExtentId> shape, bool onGpu = false);
@@ -101,6 +104,7 @@ class TypeTable {
 
  private:
   std::deque<Type> types; std::vector<TypeId> plain; std::vector<TypeId> scalars;
+  std::vector<uint32_t> partCount;                                          // stops growing above MostParts
   std::vector<bool> withErrors;                                             // an Error somewhere inside
   std::unordered_map<uint64_t, ExtentId> nameAtoms;                         // extent names, by declaration and index
   std::deque<Extent> extentsById; std::deque<Atom> atoms;                   // deques: references stay good

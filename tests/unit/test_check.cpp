@@ -152,7 +152,7 @@ TEST_CASE("each is checked for each kind of leaf") {
 
 TEST_CASE("types that would hold themselves are refused once") {
   CHECK(errorsOf("type A = record\n  b: B\nend\ntype B = record\n  a: A?\nend\n") ==
-        "1 a value of `A` would contain another value of `A` without end\n4 a value of `B` would contain another value of `B` without end\n");
+        "1 a value of `A` would contain another value of `A` without end\n");
   CHECK(errorsOf("type A = record\n  more: list of A\n  box: box A\nend\n") == "");
   CHECK(errorsOf("type A = B\ntype B = A\n") != "");
 }
