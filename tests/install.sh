@@ -2,7 +2,9 @@
 # Installs what the tests need beyond a C++ compiler and make, or says what to install.
 # Needed: doctest (unit tests), MPFR (the exact values of elementary functions), binutils (the encoder's second opinion), strace (system
 # calls that fail).
+# `install.sh fuzz` also brings clang with libFuzzer and the sanitizers, for `make fuzz`.
 missing=
+if test "${1:-}" = fuzz; then command -v "${FUZZ_CXX:-clang++}" >/dev/null || missing="clang"; fi
 test -e /usr/include/doctest/doctest.h || missing="$missing doctest-dev"
 test -e /usr/include/mpfr.h || missing="$missing libmpfr-dev"
 command -v objdump >/dev/null && command -v readelf >/dev/null || missing="$missing binutils"
