@@ -16,6 +16,7 @@ seeds() {
         for file in tests/lang/{int-bits,float-min-max,flow-while,record-basics,choice-basics,tensor-sums}.mica; do
           "$obj/mica" explain --stage ir "$file" >"$to/$(basename "$file" .mica).ir" 2>/dev/null
         done ;;
+    checkpoint) "$obj/mica" run tests/fuzz/checkpoint.mica --write "$to/whole" ;;
     *) for file in tests/lang/*.mica tests/rules/*.mica tests/reject/*.mica; do
          sed -E '/^ *\/\/ (expect|error|arguments|status)/d' "$file" >"$to/$(basename "$(dirname "$file")")-$(basename "$file")"
        done ;;
