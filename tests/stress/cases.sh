@@ -13,7 +13,7 @@ closed_brackets    100000 1
 minus_signs        100000 1
 not_words          100000 1
 operators          100000 1
-and_chain          100000 0 build
+and_chain          50000 0 build
 compare_chain      100000 1
 dots               100000 1
 calls              100000 1
@@ -38,30 +38,30 @@ bad_utf8           100000 1
 wrong_signs        100000 1
 errors             100000 1
 unknown_names      100000 1
-parts              100000 0 build
+parts              50000 0 build
 nested_parts       10000 1
 list_literal       100000 0 build
 float_list         100000 0 build
-string_list        100000 0 build
+string_list        50000 0 build
 map_literal        20000 0 build
 set_literal        20000 0 build
 vector_literal     100000 0 build
 matrix_literal     1000 0 build
 functions          100000 0
-called_functions   20000 0 build
+called_functions   10000 0 build
 call_chain         20000 0 build
-back_calls         20000 0 build
+back_calls         5000 0 build
 instances          3000 0 build
 parameters         1000 0 build
 statements         100000 0 build
 locals             100000 0 build
 live_locals        5000 0 build
 owners             10000 0 build
-blocks_in_row      30000 0 build
+blocks_in_row      10000 0 build
 deep_ifs           900 0 build
 too_deep_ifs       100000 1
 else_ifs           5000 0 build
-elifs              20000 0 build
+elifs              10000 0 build
 match_arms         10000 0 build
 match_strings      5000 0 build
 match_choices      5000 0 build
