@@ -62,9 +62,9 @@ checks 1 "no file" "$work/absent.mica"
 # modules N NEXT: N modules, the k-th imports the one that the awk expression names and calls its F.
 modules() {
   rm -rf "$work/modules" && mkdir "$work/modules"
-  awk -v n="$1" -v to="$work/modules" "BEGIN { for (k = 1; k <= n; k++) { next_ = $2; file = to \"/M\" k \".mica\"
-    if (next_ > 0) printf \"import M%d\\n\", next_ >file
-    printf \"pub func F%d(): int\\n  return %s\\nend\\n\", k, next_ > 0 ? \"M\" next_ \".F\" next_ \"() + 1\" : \"1\" >file; close(file) } }"
+  awk -v n="$1" -v to="$work/modules" "BEGIN { for (k = 1; k <= n; k++) { other = $2; file = to \"/M\" k \".mica\"
+    if (other) printf(\"import M%d\\n\", other) >file
+    printf(\"pub func F%d(): int\\n  return %s\\nend\\n\", k, (other ? \"M\" other \".F\" other \"() + 1\" : \"1\")) >file; close(file) } }"
   printf 'import M1\nfunc Main\n  Print(M1.F1())\nend\n' >"$work/modules/Main.mica"
 }
 modules 2000 'k < n ? k + 1 : 0'
