@@ -265,7 +265,9 @@ ValueId FunctionLowering::compare(BinaryOp op, TypeId t, ExprId left, ExprId rig
     ValueId x = value(left), y = value(right);
     return compareScalars(op, plain, x, y);
   }
-  ValueId x = borrow(left), y = borrow(right);
+  if (l.holdsTrackedFloat(typeOf(left))) plain = typeOf(left);
+  else if (l.holdsTrackedFloat(typeOf(right))) plain = typeOf(right);
+  ValueId x = borrowAs(left, plain), y = borrowAs(right, plain);
   if (op == BinaryOp::Eq || op == BinaryOp::Ne) {
     ValueId args[] = {x, y};
     ValueId same = b().call(l.glue(Glue::Equal, plain), ir::I1, args);
@@ -359,8 +361,70 @@ ValueId FunctionLowering::borrow(ExprId id) {
   return slot;
 }
 
+// The same, laid out as `want`, which differs in marks alone.
+ValueId FunctionLowering::borrowAs(ExprId id, TypeId want) {
+  ValueId address = borrow(id);
+  if (l.laidOutAlike(typeOf(id), want)) return address;
+  ValueId copied = slotFor(typeOf(id)), answer = slotFor(want);
+  copy(copied, address, typeOf(id));
+  layOut(answer, want, copied, typeOf(id));
+  pushDrop(answer, want);
+  return answer;
+}
+
+// Moves a value between the layouts of two types that differ in marks alone: a tracked float is a pair with its entry, and a plain one has none.
+void FunctionLowering::layOut(ValueId to, TypeId want, ValueId from, TypeId have) {
+  if (l.laidOutAlike(have, want)) return moveBytes(to, from, want);
+  const Type w = l.get(want), h = l.get(have);
+  switch (w.kind) {
+    case Kind::Float32: case Kind::Float64: {
+      ValueId value = b().load(l.irType(have), from);
+      if (l.isTrackedFloat(want)) b().memZero(to, 16);
+      b().store(value, to);
+      return;
+    }
+    case Kind::Tuple: case Kind::Record: {
+      const Layout wanted = l.layout(want), given = l.layout(have);
+      std::vector<TypeId> wantedFields = l.fieldTypes(want), givenFields = l.fieldTypes(have);
+      for (size_t k = 0; k < w.extents.size(); k++) b().store(b().load(ir::I64, from, int64_t(8 * k)), to, int64_t(8 * k));
+      for (size_t k = 0; k < wantedFields.size(); k++) layOut(offset(to, wanted.offsets[k]), wantedFields[k], offset(from, given.offsets[k]), givenFields[k]);
+      return;
+    }
+    case Kind::Optional:
+      b().memZero(to, l.sizeOf(want));
+      b().store(b().load(ir::I8, from), to);
+      return layOut(offset(to, l.layout(want).offsets[1]), w.element, offset(from, l.layout(have).offsets[1]), h.element);
+    case Kind::Array: {
+      ValueId wide = b().i64(l.sizeOf(w.element)), given = b().i64(l.sizeOf(h.element));
+      countedLoop(extentValue(w.extents[0]), [&](ValueId i) { layOut(b().padd(to, b().imul(i, wide)), w.element, b().padd(from, b().imul(i, given)), h.element); });
+      return;
+    }
+    case Kind::List: {
+      ValueId wide = b().i64(l.sizeOf(w.element)), given = b().i64(l.sizeOf(h.element)), count = b().load(ir::I64, from, sequence::Length);
+      ValueId data = callRuntime("Memory", "Allocate", ir::Ptr, {b().imul(count, wide)}), old = b().load(ir::Ptr, from);
+      countedLoop(count, [&](ValueId i) { layOut(b().padd(data, b().imul(i, wide)), w.element, b().padd(old, b().imul(i, given)), h.element); });
+      b().store(data, to);
+      b().store(count, to, sequence::Length);
+      b().store(b().binary(Op::IMaxS, count, b().i64(1)), to, sequence::Capacity);
+      BlockId owned = b().createBlock(), done = b().createBlock();
+      b().brIf(b().icmp(Cond::Ne, b().load(ir::I64, from, sequence::Capacity), b().i64(0)), owned, done);
+      b().setBlock(owned);
+      callRuntime("Memory", "Release", ir::Void, {old});
+      b().br(done);
+      b().setBlock(done);
+      return;
+    }
+    default: internalError("a " + l.mangle(have) + " where a " + l.mangle(want) + " is wanted");
+  }
+}
+
 // A plain number for a tracked place: without an entry, so a leaf when it is used in a window.
 void FunctionLowering::intoAs(ExprId id, TypeId want, ValueId dest) {
+  if (!l.laidOutAlike(typeOf(id), want) && !l.isTrackedFloat(typeOf(id)) && !l.isTrackedFloat(want)) {
+    ValueId made = slotFor(typeOf(id));
+    into(id, made);
+    return layOut(dest, want, made, typeOf(id));
+  }
   bool tracked = l.isTrackedFloat(typeOf(id));
   if (tracked && isScalar(want)) return storeValue(dest, want, scalar(id));
   if (!l.isTrackedFloat(want) || tracked) {

@@ -148,6 +148,8 @@ class FunctionLowering {
   void into(ExprId, ValueId dest);
   void intoAs(ExprId, TypeId want, ValueId dest);   // want differs from the expression's type in marks, or has extents known that are checked
   void recordExtents(const Expr&, const Type&, const std::vector<uint32_t>& offsets, ValueId dest);
+  ValueId borrowAs(ExprId, TypeId want);
+  void layOut(ValueId to, TypeId want, ValueId from, TypeId have);
   bool passesOn(ExprId) const;                      // an implicit conversion of extents alone
   ValueId borrow(ExprId);
   void evaluate(ExprId);                       // for its effects; the result is released

@@ -185,18 +185,17 @@ class GlueBuilder {
 
   // ---- equal, compare, hash: parts in order ----
 
+  // A tracked float lies where its value does; its entry comes behind.
+  bool isNumber(TypeId t) { return l.isScalar(t) || l.isTrackedFloat(t); }
+
   ValueId equal(ValueId x, ValueId y, TypeId t) {
     const Type type = l.get(t);
-    if (l.isScalar(t)) {
+    if (isNumber(t)) {
       ir::Type s = l.irType(t);
       ValueId u = b().load(s, x), v = b().load(s, y);
       return s.isFloat() ? b().fcmp(Cond::Eq, u, v) : b().icmp(Cond::Eq, u, v);
     }
     switch (type.kind) {
-      case Kind::Float32: case Kind::Float64: {
-        ir::Type s = type.kind == Kind::Float32 ? ir::F32 : ir::F64;
-        return b().fcmp(Cond::Eq, {b().load(s, x), b().load(s, y)});
-      }
       case Kind::String: return call("Text", "Equal", ir::I1, {x, y});
       case Kind::Tensor: return call("Buffers", "EqualTensors", ir::I1, {x, y, b().i64(int64_t(type.extents.size()))}, {l.types.unmarked(type.element)});
       case Kind::List: return call("Lists", "Equal", ir::I1, {x, y}, {type.element});
@@ -246,7 +245,7 @@ class GlueBuilder {
 
   ValueId compare(ValueId x, ValueId y, TypeId t) {
     const Type type = l.get(t);
-    if (l.isScalar(t)) {
+    if (isNumber(t)) {
       ir::Type s = l.irType(t);
       ValueId u = b().load(s, x), v = b().load(s, y), one = b().i64(1), zero = b().i64(0), minus = b().i64(-1);
       bool isUnsigned = type.kind >= Kind::UInt8 && type.kind <= Kind::UInt64;
@@ -281,7 +280,7 @@ class GlueBuilder {
 
   ValueId hash(ValueId x, TypeId t) {
     const Type type = l.get(t);
-    if (l.isScalar(t)) {
+    if (isNumber(t)) {
       ir::Type s = l.irType(t);
       ValueId v = b().load(s, x);
       if (s == ir::I1 || s.kind == ir::TypeKind::I8 || s.kind == ir::TypeKind::I16 || s.kind == ir::TypeKind::I32) v = b().emit(Op::ZExt, ir::I64, {v});

@@ -92,10 +92,10 @@ ValueId FunctionLowering::intrinsicScalar(ExprId id) {
   if (name == "Raw.TrailingZeros") return b().unary(Op::Ctz, arg(0));
   if (name == "Raw.PopCount") return b().unary(Op::Popcount, arg(0));
   if (name == "Raw.RotateLeft") { ValueId x = arg(0), n = arg(1); return b().binary(Op::RotL, x, n); }
-  if (name == "Raw.Hash") { ValueId args[] = {borrow(e.children[0])}; return b().call(l.glue(Glue::Hash, types.unmarked(typeOf(e.children[0]))), ir::I64, args); }
+  if (name == "Raw.Hash") { ValueId args[] = {borrow(e.children[0])}; return b().call(l.glue(Glue::Hash, l.laidOut(typeOf(e.children[0]))), ir::I64, args); }
   if (name == "Raw.Compare") {
     ValueId args[] = {borrow(e.children[0]), borrow(e.children[1])};
-    return b().call(l.glue(Glue::Compare, types.unmarked(typeOf(e.children[0]))), ir::I64, args);
+    return b().call(l.glue(Glue::Compare, l.laidOut(typeOf(e.children[0]))), ir::I64, args);
   }
   if (name == "Fma") { ValueId x = arg(0), y = arg(1), z = arg(2); return b().fma(x, y, z); }
   static const std::unordered_map<std::string, Op> unaries = {

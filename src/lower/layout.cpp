@@ -27,6 +27,20 @@ bool Lowering::isTrackedFloat(TypeId t) const {
   return type.tracked && (type.kind == Kind::Float32 || type.kind == Kind::Float64);
 }
 
+bool Lowering::holdsTrackedFloat(TypeId t) { return !laidOutAlike(t, types.unmarked(t)); }
+
+// Marks of tensors change nothing, and those of a record's fields are its declaration's.
+bool Lowering::laidOutAlike(TypeId a, TypeId b) {
+  if (a == b || !a || !b) return true;
+  const Type x = get(a), y = get(b);
+  if (isTrackedFloat(a) != isTrackedFloat(b)) return false;
+  if (x.kind == Kind::Tensor || x.kind == Kind::Function || x.kind != y.kind) return true;
+  if (!laidOutAlike(x.element, y.element) || !laidOutAlike(x.key, y.key)) return false;
+  for (size_t k = 0; k < x.args.size() && k < y.args.size(); k++)
+    if (!laidOutAlike(x.args[k], y.args[k])) return false;
+  return true;
+}
+
 bool Lowering::isScalar(TypeId t) const {
   const Type& type = get(t);
   if (type.kind >= Kind::Bool && type.kind <= Kind::Simd) return !type.tracked;

@@ -54,6 +54,9 @@ class Lowering {
   bool isScalar(TypeId) const;               // lives in one IR value
   bool isUnit(TypeId t) const { return get(t).kind == Kind::Unit || get(t).kind == Kind::Never; }
   bool isTrackedFloat(TypeId) const;
+  bool holdsTrackedFloat(TypeId);            // itself or as a part: its layout is not that of the type without marks
+  bool laidOutAlike(TypeId, TypeId);         // of types that are equal but for marks
+  TypeId laidOut(TypeId t) { return holdsTrackedFloat(t) ? t : types.unmarked(t); }   // without marks that change no layout
   ir::Type irType(TypeId) const;             // of a scalar
   bool owns(TypeId);                         // must be released
   const Layout& layout(TypeId);

@@ -20,8 +20,8 @@ void FunctionLowering::matchPattern(PatternId id, ValueId address, TypeId t, Mod
       }
       ValueId same;
       scoped([&] {
-        ValueId args[] = {address, borrow(p.low)};
-        same = b().call(l.glue(Glue::Equal, types.unmarked(t)), ir::I1, args);
+        ValueId args[] = {address, borrowAs(p.low, l.laidOut(t))};
+        same = b().call(l.glue(Glue::Equal, l.laidOut(t)), ir::I1, args);
       });
       return require(same);
     }

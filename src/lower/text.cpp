@@ -68,13 +68,13 @@ void FunctionLowering::appendValue(ValueId text, ExprId id, const std::string& f
   ValueId value = borrow(id);
   if (format.empty()) {
     ValueId args[] = {text, value};
-    b().call(l.glue(Glue::Print, t), ir::Void, args);
+    b().call(l.glue(Glue::Print, l.laidOut(marked)), ir::Void, args);
     return;
   }
   ValueId part = slotBytes(sequence::Bytes);    // made apart, then padded
   b().memZero(part, sequence::Bytes);
   ValueId args[] = {part, value};
-  b().call(l.glue(Glue::Print, t), ir::Void, args);
+  b().call(l.glue(Glue::Print, l.laidOut(marked)), ir::Void, args);
   callRuntime("Format", "AppendText", ir::Void, {text, part, spec});
   drop(part, types.scalar(Kind::String));
 }
