@@ -76,6 +76,7 @@ bool BodyChecker::take(const ast::CallExpr* e, std::vector<const ast::Arg*>& out
 
 ExprId BodyChecker::inoutArg(const ast::Arg& a, const std::string& callee, const char* name, TypeId hint) {
   Slot slot{name, {}, Mode::Inout, false, nullptr, true};
+  slot.elementsAlone = callee == "Sort" || callee == "Swap";   // a slice's elements can be exchanged
   ExprId x = argument(slot, hint, a, callee);
   if (!isError(x) && !isPlace(x)) {
     error(a.value, "`" + callee + "` changes a variable or a part of one, and this is a computed value");
@@ -454,7 +455,7 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
         return isError(i) || isError(j) ? errorExpr(e) : makeBuiltin(b, unit(), {x, i, j}, {Mode::Inout, Mode::Read, Mode::Read}, e);
       }
       ExprId y = inoutArg(*a[1], name, "b", isError(x) ? TypeId{} : typeOf(x));
-      if (isError(x) || isError(y)) return errorExpr(e);
+      if (isError(x) || isError(y) || refuseView(x, a[0]->value) || refuseView(y, a[1]->value)) return errorExpr(e);
       if (!types.same(typeOf(x), typeOf(y))) {
         error(e, "`Swap` exchanges values of one type, and these are " + aType(types.unmarked(typeOf(x))) + " and " + aType(types.unmarked(typeOf(y))));
         return errorExpr(e);

@@ -163,6 +163,10 @@ ExprId BodyChecker::callDecl(DeclId id, const ast::CallExpr* e, const ast::Seq<a
     if (!program.get(id).fails.empty() && tryTarget == e) lastFails = failsOf(id);
     return x;
   }
+  if (holdsOpenArray(result)) {
+    error(e, "`" + d.name + "` answers an array, whose length is known only at run time here").note("the length of an array is a constant; a list has one that changes");
+    return errorExpr(e);
+  }
   ExprId c = make(ExprKind::Call, result, e);
   get(c).callee = id;
   get(c).children = std::move(children);
@@ -269,6 +273,26 @@ bool BodyChecker::assignSlots(const std::vector<Slot>& slots, const ast::CallExp
   return fine;
 }
 
+// Is the k-th extent of the place one that its record, open here, gives to other fields too?
+bool BodyChecker::sharesExtent(ExprId place, size_t k) {
+  const Expr& e = get(place);
+  if (e.kind != ExprKind::Field) return false;
+  const Type record = typ(typeOf(e.children[0]));
+  if (record.kind != Kind::Record || e.index >= program.get(record.decl).fields.size()) return false;
+  const Type field = typ(program.get(record.decl).fields[e.index].type);
+  return k < field.extents.size() && !types.isOpen(field.extents[k]) && !types.isConstant(field.extents[k]);
+}
+
+bool BodyChecker::holdsOpenArray(TypeId t) {
+  if (!t) return false;
+  const Type type = typ(t);
+  if (type.kind == Kind::Array && types.isOpen(type.extents[0])) return true;
+  for (TypeId a : type.args) {
+    if (holdsOpenArray(a)) return true;
+  }
+  return holdsOpenArray(type.element) || holdsOpenArray(type.key);
+}
+
 ExprId BodyChecker::argument(const Slot& slot, TypeId want, const ast::Arg& a, const std::string& callee) {
   if (slot.mode == Mode::Inout) {
     ExprId x = expr(a.value, want);
@@ -278,6 +302,7 @@ ExprId BodyChecker::argument(const Slot& slot, TypeId want, const ast::Arg& a, c
       if (a.isInout) error(a.value, "`inout` needs a variable or a part of one, and this is a computed value");
       return errorExpr(a.value);
     }
+    if (!slot.elementsAlone && refuseView(x, a.value)) return errorExpr(a.value);
     markChanged(x);
     return x;
   }
@@ -390,6 +415,15 @@ bool BodyChecker::arguments(std::vector<Slot>& slots, Binding& b, const ast::Cal
       continue;
     }
     TypeId have = typeOf(children[i]);
+    const std::vector<ExtentId> written = typ(slots[i].type).extents, gets = typ(want).extents;
+    bool shared = false;
+    for (size_t k = 0; k < gets.size() && k < written.size(); k++)
+      shared = shared || (types.isOpen(gets[k]) && types.isOpen(written[k]) && sharesExtent(children[i], k));
+    if (shared) {
+      error(at, "`" + callee + "` may change an extent of " + quote(at) + " that belongs to its whole record").note("give the extent of `" + slots[i].name + "` a name in place of `?`");
+      fine = false;
+      continue;
+    }
     bool both = compatible(have, want) != Compat::No && (compatible(want, have) != Compat::No);
     if (types.same(have, want)) continue;
     if (!both) {

@@ -375,6 +375,16 @@ bool BodyChecker::isPlace(ExprId id) {
   }
 }
 
+// Tensors' slices take values; those of lists, arrays and strings are views without room, whose elements alone change.
+bool BodyChecker::refuseView(ExprId place, const ast::Expr* at) {
+  if (get(place).kind != ExprKind::Slice || kindOf(place) == Kind::Tensor) return false;
+  const Type whole = typ(typeOf(get(place).children[0]));
+  std::string what = whole.kind == Kind::String ? "string" : whole.kind == Kind::Array ? "array" : "list";
+  Diagnostic* m = &error(at, "this slice of a" + std::string(what == "array" ? "n " : " ") + what + " is a view and cannot change as a whole");
+  if (what != "string") m->note("its elements can: `for inout x in " + quoteExact(at) + " do`");
+  return true;
+}
+
 // The place changes here: a closure that captured its variable changes it too, and an `each` its record.
 void BodyChecker::markChanged(ExprId place) {
   while (true) {

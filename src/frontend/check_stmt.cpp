@@ -286,7 +286,8 @@ void BodyChecker::localStatement(const ast::LocalStmt* s, std::vector<StmtId>& o
       error(s->value, "`let inout` names a place, and this is a computed value").note("write `var " + (name ? text(name->name) : std::string("x")) + " := …`");
       value = errorExpr(s->value);
     } else if (!isError(value)) {
-      markChanged(value);
+      if (refuseView(value, s->value)) value = errorExpr(s->value);
+      else markChanged(value);
     }
   }
   if (name) {
@@ -328,7 +329,8 @@ void BodyChecker::assignStatement(const ast::AssignStmt* s, std::vector<StmtId>&
         error(e, "this is no place that can take a value");
         target = errorExpr(e);
       } else if (!isError(target)) {
-        markChanged(target);
+        if (refuseView(target, e)) target = errorExpr(e);
+        else markChanged(target);
       }
       targets.push_back(target);
       wanted.push_back(types.unmarked(typeOf(target)));
@@ -363,6 +365,7 @@ void BodyChecker::assignStatement(const ast::AssignStmt* s, std::vector<StmtId>&
     error(s->target, slice ? "this slice is of a computed value and cannot take another" : "this is no place that can take a value");
     target = errorExpr(s->target);
   }
+  if (!isError(target) && refuseView(target, s->target)) target = errorExpr(s->target);
   TypeId want = types.unmarked(typeOf(target));
   if (!isError(target) && get(target).kind == ExprKind::Element && kindOf(get(target).children[0]) == Kind::String) {
     error(s->target, "the bytes of a string cannot change one by one").note("make another string");
@@ -385,6 +388,7 @@ void BodyChecker::updateStatement(const ast::AssignStmt* s, std::vector<StmtId>&
     error(s->target, "this is no place that can take a value");
     target = errorExpr(s->target);
   }
+  if (!isError(target) && refuseView(target, s->target)) target = errorExpr(s->target);
   if (isError(target)) {
     expr(s->value);
     return;
@@ -591,7 +595,8 @@ void BodyChecker::loopHead(const ast::LoopHead& h, Loop& loop, bool parallel) {
         loop.low = loop.high = errorExpr(r);
       }
     }
-    if (h.step) loop.step = exprAs(h.step, type, "the step");
+    if (h.step && kindOf(type) == Kind::Char) error(h.step, "a loop over characters visits each of them and has no step");
+    else if (h.step) loop.step = exprAs(h.step, type, "the step");
     if (h.mode != ast::Mode::Read) error(at, "a counting loop has no elements to change or move");
     if (h.index) {
       error(Span{h.index->place, h.index->length}, "a counting loop has one variable");
@@ -675,6 +680,7 @@ void BodyChecker::matchStatement(const ast::MatchStmt* s, std::vector<StmtId>& o
   Mode mode = Mode(uint8_t(s->mode));
   if (mode == Mode::Inout && !isError(subject)) {
     if (!isPlace(subject)) error(s->subject, "`match inout` needs a place, and this is a computed value");
+    else if (refuseView(subject, s->subject)) subject = errorExpr(s->subject);
     else markChanged(subject);
   }
   std::vector<Arm> list;
@@ -742,6 +748,7 @@ void BodyChecker::returnStatement(const ast::ReturnStmt* s, std::vector<StmtId>&
         error(s->value, "`" + frame().name + "` is declared `never` and returns");
       } else {
         if (place && get(value).kind == ExprKind::Try) error(s->value, "a place is answered without `try`");
+        if (f.resultMode == ResultMode::Inout && refuseView(value, s->value)) value = errorExpr(s->value);
         value = fit(value, {want, "the result"}, s->value, true);
       }
       get(id).value = value;

@@ -163,7 +163,7 @@ struct Binding {
 };
 
 // A parameter or field as a call sees it.
-struct Slot { std::string name; TypeId type; Mode mode = Mode::Read; bool hasDefault = false; const void* defaultSyntax = nullptr; bool mayStayUnnamed = true; };
+struct Slot { std::string name; TypeId type; Mode mode = Mode::Read; bool hasDefault = false; const void* defaultSyntax = nullptr; bool mayStayUnnamed = true; bool elementsAlone = false; };
 
 class BodyChecker {
  public:
@@ -322,6 +322,9 @@ class BodyChecker {
   ExprId closure(const ast::ClosureExpr*, TypeId hint);
   TypeId common(const std::vector<ExprId>&, const std::vector<const ast::Expr*>&, const char* what);
   bool isPlace(ExprId);
+  bool refuseView(ExprId place, const ast::Expr* at);   // a slice of a list or string where a whole one would change
+  bool holdsOpenArray(TypeId);
+  bool sharesExtent(ExprId place, size_t k);
   void markChanged(ExprId place);
   bool knownIndex(const ast::Expr*, int64_t*);
   ExtentId rangeLength(const ast::Expr* low, const ast::Expr* high, bool inclusive);

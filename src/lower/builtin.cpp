@@ -29,6 +29,7 @@ ValueId FunctionLowering::lengthOf(ExprId id) {
   }
   const Expr& e = expr(id);
   if (e.kind == ExprKind::Builtin && e.builtin == Builtin::Chars) return callRuntime("Text", "CharCount", ir::I64, {borrow(e.children[0])});
+  if (e.kind == ExprKind::Builtin && e.builtin == Builtin::Lines) return callRuntime("Text", "LineCount", ir::I64, {borrow(e.children[0])});
   return header(ir::I64, borrow(id), sequence::Length);
 }
 

@@ -521,19 +521,20 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
       bool isMap = e.kind == ExprKind::MakeMap;
       b().memZero(dest, l.sizeOf(t));
       TypeId keyType = isMap ? type.key : type.element;
+      size_t depth = cleanups.size();
+      pushDrop(dest, t);                         // a failure on the way releases what was made
       for (size_t k = 0; k < e.children.size(); k += isMap ? 2 : 1) {
         scoped([&] {
           ValueId key = slotFor(keyType);
           into(e.children[k], key);
           if (isMap) {
-            ValueId value = slotFor(type.element);
-            into(e.children[k + 1], value);
-            callRuntime("Maps", "Put", ir::Void, {dest, key, value}, {type.key, type.element});
+            putInto(dest, type, key, e.children[k + 1]);
           } else {
             callRuntime("Sets", "Put", ir::I1, {dest, key}, {type.element});
           }
         });
       }
+      cleanups.resize(depth);
       return;
     }
     case ExprKind::Comprehension: return comprehension(id, t, dest);
@@ -588,6 +589,15 @@ void FunctionLowering::recordExtents(const Expr& e, const Type& type, const std:
     b().store(hidden[x], dest, int64_t(8 * x));
   }
   for (size_t k = 0; k < d.fields.size(); k++) checkDeclared(d.fields[k].name, d.fields[k].type, typeOf(e.children[k]), offset(dest, offsets[k]), hidden);
+}
+
+// An entry of a map: takes the key over, which is released when the value fails.
+void FunctionLowering::putInto(ValueId map, const Type& type, ValueId key, ExprId value) {
+  pushDrop(key, type.key);
+  ValueId v = slotFor(type.element);
+  into(value, v);
+  callRuntime("Maps", "Put", ir::Void, {map, key, v}, {type.key, type.element});
+  if (l.owns(type.key)) b().memZero(key, l.sizeOf(type.key));
 }
 
 void FunctionLowering::makeList(const Expr& e, TypeId t, ValueId dest) {

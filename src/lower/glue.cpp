@@ -312,6 +312,14 @@ class GlueBuilder {
         });
         return b().load(ir::I64, sum);
       }
+      case Kind::Optional: {
+        ValueId hash = b().slotAddr(b().slot(8, 8));
+        b().store(b().emit(Op::ZExt, ir::I64, {b().load(ir::I8, x)}), hash);
+        when(present(x), [&] { b().store(join(b().load(ir::I64, hash), callGlue(Glue::Hash, type.element, ir::I64, {at(x, l.layout(t).offsets[1])})), hash); });
+        return b().load(ir::I64, hash);
+      }
+      case Kind::Box: return callGlue(Glue::Hash, type.element, ir::I64, {b().load(ir::Ptr, x)});
+      case Kind::List: return call("Lists", "Hash", ir::I64, {x}, {type.element});
       default: internalError("no hash for " + l.mangle(t));
     }
   }

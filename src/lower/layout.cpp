@@ -202,44 +202,81 @@ bool Lowering::extentMatters(TypeId t) {
   }
 }
 
+void Lowering::noteNames(ExtentId e, DeclId decl, std::vector<char>& marked) {
+  if (!e) return;
+  for (const Monomial& m : types.get(e).terms)
+    for (AtomId a : m.atoms) {
+      const Atom& atom = types.get(a);
+      if (atom.form == Atom::Form::Name && atom.decl == decl) marked[atom.index] = 1;
+      if (atom.form != Atom::Form::Name) std::fill(marked.begin(), marked.end(), 1);
+    }
+}
+
 // Marks the extent names of `decl` on which a layout inside `t` depends.
 void Lowering::noteExtents(TypeId t, DeclId decl, std::vector<char>& marked, bool inside) {
   if (!t) return;
   const Type type = get(t);
-  auto note = [&](ExtentId e) {
-    for (const Monomial& m : types.get(e).terms)
-      for (AtomId a : m.atoms) {
-        const Atom& atom = types.get(a);
-        if (atom.form == Atom::Form::Name && atom.decl == decl) marked[atom.index] = 1;
-        if (atom.form != Atom::Form::Name) std::fill(marked.begin(), marked.end(), 1);
-      }
-  };
   bool here = type.kind == Kind::Array || type.kind == Kind::Simd || (type.kind == Kind::Record && extentMatters(t));
-  if (here || inside) for (ExtentId e : type.extents) note(e);
+  if (here || inside) for (ExtentId e : type.extents) noteNames(e, decl, marked);
   noteExtents(type.element, decl, marked, false);
   noteExtents(type.key, decl, marked, false);
   noteExtents(type.result, decl, marked, false);
   for (TypeId a : type.args) noteExtents(a, decl, marked, false);
 }
 
+// What the types of a declaration and of its body say.
+std::vector<char> Lowering::layoutExtents(DeclId id) {
+  const Decl& d = program.get(id);
+  std::vector<char> marked(d.extentParams.size(), 0);
+  if (marked.empty()) return marked;
+  if (!d.body && options.ensureBody) options.ensureBody(id);
+  for (const ParamDecl& p : d.params) noteExtents(p.type, id, marked, false);
+  noteExtents(d.result, id, marked, false);
+  if (d.body) {
+    for (const Expr& e : d.body->exprs) {
+      noteExtents(e.type, id, marked, false);
+      for (TypeId t : e.typeArgs) noteExtents(t, id, marked, false);
+    }
+    for (const Local& x : d.body->locals) noteExtents(x.type, id, marked, false);
+  }
+  return marked;
+}
+
+// A layout in what a function calls may depend on the function's extents as well. The functions that the calls lead to are marked together
+// until nothing changes, since they may call each other in a ring.
 const std::vector<char>& Lowering::fixedExtents(DeclId id) {
   auto it = fixedExtentsCache.find(id);
   if (it != fixedExtentsCache.end()) return it->second;
-  const Decl& d = program.get(id);
-  std::vector<char> marked(d.extentParams.size(), 0);
-  if (!marked.empty()) {
-    if (!d.body && options.ensureBody) options.ensureBody(id);
-    for (const ParamDecl& p : d.params) noteExtents(p.type, id, marked, false);
-    noteExtents(d.result, id, marked, false);
-    if (d.body) {
-      for (const Expr& e : d.body->exprs) {
-        noteExtents(e.type, id, marked, false);
-        for (TypeId t : e.typeArgs) noteExtents(t, id, marked, false);
+  auto calls = [&](const Expr& e) { return e.kind == ExprKind::Call && !program.get(e.callee).extentParams.empty(); };
+  std::vector<DeclId> work{id};
+  std::map<DeclId, std::vector<char>> found;
+  while (!work.empty()) {
+    DeclId next = work.back();
+    work.pop_back();
+    if (found.count(next) || fixedExtentsCache.count(next)) continue;
+    found[next] = layoutExtents(next);
+    if (found[next].empty() || !program.get(next).body) continue;
+    for (const Expr& e : program.get(next).body->exprs)
+      if (calls(e)) work.push_back(e.callee);
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto& [caller, marked] : found) {
+      if (marked.empty() || !program.get(caller).body) continue;
+      const Body& body = *program.get(caller).body;
+      const std::vector<char> before = marked;
+      for (const Expr& e : body.exprs) {
+        if (!calls(e)) continue;
+        const std::vector<char>& needed = found.count(e.callee) ? found[e.callee] : fixedExtentsCache[e.callee];
+        for (uint32_t k = 0; k < needed.size(); k++) {
+          if (needed[k]) noteNames(calleeExtent(e, body, k), caller, marked);
+        }
       }
-      for (const Local& x : d.body->locals) noteExtents(x.type, id, marked, false);
+      changed |= marked != before;
     }
   }
-  return fixedExtentsCache.emplace(id, std::move(marked)).first->second;
+  fixedExtentsCache.insert(found.begin(), found.end());
+  return fixedExtentsCache.find(id)->second;
 }
 
 TypeId Lowering::canonical(TypeId t) {
@@ -307,7 +344,7 @@ std::string Lowering::mangle(TypeId t) {
     }
     case Kind::AnyFailure: return "failure";
     case Kind::Function: {
-      s += type.fails.empty() ? "func(" : "func!(";
+      s += "func" + (type.fails.empty() ? "" : "!" + join(type.fails)) + "(";
       for (size_t i = 0; i < type.args.size(); i++)
         s += (i ? "," : "") + std::string(type.modes[i] == Mode::Inout ? "inout " : type.modes[i] == Mode::Move ? "move " : "") + mangle(type.args[i]);
       return s + "):" + mangle(type.result);

@@ -54,22 +54,34 @@ Instance Lowering::calleeOf(const Instance& caller, ExprId call, const Body& bod
   const Expr& e = body.exprs[call.index];
   for (uint32_t k = 0; k < needed.size(); k++) {
     if (!needed[k]) continue;
-    ExtentId value;
-    if (k < e.extentArgs.size() && e.extentArgs[k].from == ExtentArg::From::Known) value = e.extentArgs[k].known;
-    if (k < e.extentArgs.size() && e.extentArgs[k].from == ExtentArg::From::Value) {
-      const Expr& v = body.exprs[e.extentArgs[k].value.index];
-      if (v.kind == ExprKind::Int) value = types.constant(v.intValue);
-      if (v.kind == ExprKind::ExtentValue) value = v.extent;
-    }
-    // Otherwise the first argument that shows the name in an array, simd or tensor extent.
-    for (size_t p = 0; p < callee.params.size() && p < e.children.size() && !value; p++)
-      if (e.children[p]) value = findExtent(callee.params[p].type, body.exprs[e.children[p].index].type, target.decl, k);
+    ExtentId value = calleeExtent(e, body, k);
     int64_t n = 0;
     if (value) value = types.substitute(value, caller.decl, callerExtents);
-    if (!value || !types.isConstant(value, &n)) internalError("an extent of " + callee.name + " that decides a layout is not constant");
+    if (!value || !types.isConstant(value, &n)) {
+      if (!diagnostics.hasErrors())
+        diagnostics.error(Span{e.start, e.length}, "`" + callee.name + "` is compiled for each length of an array, and `" + callee.extentParams[k] + "` is known only at run time here")
+          .note("give it a constant, or let `" + callee.name + "` use a list");
+      n = 1;                                     // nothing is made of a program with errors
+    }
     target.extents[k] = n;
   }
   return target;
+}
+
+// What the k-th extent name of the callee stands for, in the caller's names; nothing when only the values know it.
+ExtentId Lowering::calleeExtent(const Expr& call, const Body& body, uint32_t k) {
+  const Decl& callee = program.get(call.callee);
+  ExtentId value;
+  if (k < call.extentArgs.size() && call.extentArgs[k].from == ExtentArg::From::Known) value = call.extentArgs[k].known;
+  if (k < call.extentArgs.size() && call.extentArgs[k].from == ExtentArg::From::Value) {
+    const Expr& v = body.exprs[call.extentArgs[k].value.index];
+    if (v.kind == ExprKind::Int) value = types.constant(v.intValue);
+    if (v.kind == ExprKind::ExtentValue) value = v.extent;
+  }
+  // Otherwise the first argument that shows the name in an array, simd or tensor extent.
+  for (size_t p = 0; p < callee.params.size() && p < call.children.size() && !value; p++)
+    if (call.children[p]) value = findExtent(callee.params[p].type, body.exprs[call.children[p].index].type, call.callee, k);
+  return value;
 }
 
 TypeId Lowering::fixExtents(TypeId t, const Instance& i) {

@@ -93,6 +93,9 @@ class Lowering {
   std::unordered_map<uint32_t, char> ownsCache;
   std::map<DeclId, std::vector<char>> fixedExtentsCache;
   ExtentId findExtent(TypeId pattern, TypeId actual, DeclId decl, uint32_t k);
+  std::vector<char> layoutExtents(DeclId);
+  ExtentId calleeExtent(const Expr& call, const Body&, uint32_t k);
+  void noteNames(ExtentId, DeclId, std::vector<char>&);
   void noteExtents(TypeId, DeclId, std::vector<char>&, bool inside);
   std::map<std::string, ir::SymbolId> strings;
   std::map<Instance, ir::SymbolId> instances;

@@ -78,10 +78,12 @@ PlaceRef FunctionLowering::place(ExprId id, bool forChanging) {
 }
 
 // A call that answers an optional place gives the address of its value, 0 for none: `Find`, and functions with the result `read T?` or `inout T?`.
+// The declaration decides: a `read T` whose T is an optional here answers a plain place.
 bool FunctionLowering::answersOptionalPlace(ExprId id) {
   const Expr& e = expr(id);
   if (l.get(typeOf(id)).kind != Kind::Optional) return false;
-  return e.kind == ExprKind::Call ? isPlace(id) : e.kind == ExprKind::Builtin && (e.builtin == Builtin::Find || e.builtin == Builtin::FindInout);
+  if (e.kind == ExprKind::Call) return isPlace(id) && l.get(program.get(e.callee).result).kind == Kind::Optional;
+  return e.kind == ExprKind::Builtin && (e.builtin == Builtin::Find || e.builtin == Builtin::FindInout);
 }
 
 ValueId FunctionLowering::optionalPlace(ExprId id) {

@@ -1,5 +1,7 @@
 // The checks of shapes that are left for run time: wherever an open extent (`?`) meets one that is known, or another open one. A check is one
 // branch; both shapes are laid down out of line for the trap's sentence.
+#include <algorithm>
+
 #include "lower/function.h"
 
 namespace mica::lower {
@@ -72,6 +74,18 @@ void FunctionLowering::checkDeclared(const std::string& what, TypeId declared, T
     if (types.isOpen(have.extents[k])) meeting.push_back({w, shown[k]});
   }
   checkMeeting("the " + std::string(want.kind == Kind::Tensor ? "shape" : "extents") + " of `" + what + "` should be % and " + (want.kind == Kind::Tensor ? "is" : "are") + " %", wanted, shown, meeting);
+}
+
+// What is assigned to a field of a record with open extents, against the extents that the record holds.
+void FunctionLowering::checkField(const Expr& target, ValueId address, ValueId value) {
+  if (target.kind != ExprKind::Field) return;
+  TypeId owner = typeOf(target.children[0]);
+  if (l.get(owner).kind == Kind::Box) owner = l.get(owner).element;
+  const Type record = l.get(owner);
+  if (record.kind != Kind::Record || std::none_of(record.extents.begin(), record.extents.end(), [&](ExtentId e) { return types.isOpen(e); })) return;
+  const FieldDecl& field = program.get(record.decl).fields[target.index];
+  ValueId base = b().padd(address, b().i64(-int64_t(l.layout(owner).offsets[target.index])));
+  checkDeclared(field.name, field.type, target.type, value, shownExtents(base, owner));
 }
 
 }  // namespace mica::lower

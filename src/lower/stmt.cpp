@@ -60,7 +60,8 @@ void FunctionLowering::declare(const Stmt& s) {
   const Local& x = local(s.local);
   TypeId t = localType(s.local);
   LocalState& state = locals[s.local.index];
-  if (x.form == Local::Form::NamedRead || x.form == Local::Form::NamedInout) {
+  // A slice that is recorded is a value with an entry of its own, so its name holds it.
+  if ((x.form == Local::Form::NamedRead && !recordedAt(s.value)) || x.form == Local::Form::NamedInout) {
     // What the place needs (a view, an entry's key) stays until the name's block ends.
     PlaceRef p = place(s.value, x.form == Local::Form::NamedInout);
     state = {p.address, p.sliceView};
@@ -80,11 +81,9 @@ void FunctionLowering::assignTo(ExprId target, ExprId value) {
   if (to.kind == ExprKind::MapElement) {        // m[k] := v
     const Type map = l.get(typeOf(to.children[0]));
     ValueId base = place(to.children[0], true).address;
-    ValueId key = slotFor(map.key), v = slotFor(map.element);
+    ValueId key = slotFor(map.key);
     into(to.children[1], key);
-    into(value, v);
-    callRuntime("Maps", "Put", ir::Void, {base, key, v}, {map.key, map.element});
-    return;
+    return putInto(base, map, key, value);
   }
   if (isScalar(t)) {
     ValueId address = place(target, true).address;
@@ -104,6 +103,7 @@ void FunctionLowering::assignTo(ExprId target, ExprId value) {
   ValueId fresh = slotFor(t);
   intoAs(value, t, fresh);
   at(to.place);
+  checkField(to, p.address, fresh);
   carryEntry(fresh, p.address, t);
   drop(p.address, t);
   moveBytes(p.address, fresh, t);
@@ -315,6 +315,7 @@ void FunctionLowering::rangeLoop(const Loop& loop, const std::function<void()>& 
   TypeId t = loop.variable ? localType(loop.variable) : typeOf(loop.low);
   ir::Type s = l.irType(t);
   bool isSigned = l.get(t).kind >= Kind::Int8 && l.get(t).kind <= Kind::Int64;
+  bool chars = l.get(t).kind == Kind::Char;      // d800 to dfff are no characters: behind d7ff comes e000
   ValueId low = scalar(loop.low), high = scalar(loop.high), one = b().iconst(s, 1), zero = b().iconst(s, 0);
   ValueId step = loop.step ? scalar(loop.step) : one;
   BlockId enter = b().createBlock(), head = b().createBlock({s}), next = b().createBlock(), again = b().createBlock(), done = b().createBlock();
@@ -324,13 +325,15 @@ void FunctionLowering::rangeLoop(const Loop& loop, const std::function<void()>& 
     b().brIf(b().icmp(before, low, high), enter, done);
     b().setBlock(enter);
     last = loop.inclusive ? high : b().isub(high, one);
-  } else {                                      // rounds = distance div |step|; a step of zero traps as a division by zero
+    if (chars) last = b().select(b().icmp(Cond::Eq, last, b().iconst(s, 0xdfff)), b().iconst(s, 0xd7ff), last);
+  } else {                                      // rounds = distance div |step|; a step of zero traps
     ValueId down = isSigned ? b().icmp(Cond::Slt, step, zero) : b().iconst(ir::I1, 0);
     ValueId distance = b().select({down, b().isub(low, high), b().isub(high, low)});
     ValueId size = b().select(down, b().isub(zero, step), step);
     Cond after = loop.inclusive ? (isSigned ? Cond::Sge : Cond::Uge) : (isSigned ? Cond::Sgt : Cond::Ugt);
     ValueId some = b().select({down, b().icmp(after, low, high), b().icmp(before, low, high)});
-    trapIf(b().icmp(Cond::Eq, step, zero), ir::TrapKind::DivideByZero);
+    static const std::string noStep = "the step of a loop is 0";
+    trapIf(b().icmp(Cond::Eq, step, zero), ir::TrapKind::Other, {b().emit(Op::Bitcast, ir::I64, {b().symAddr(l.stringData(noStep))}), b().i64(int64_t(noStep.size()))});
     b().brIf(some, enter, done);
     b().setBlock(enter);
     if (!loop.inclusive) distance = b().isub(distance, one);
@@ -355,7 +358,9 @@ void FunctionLowering::rangeLoop(const Loop& loop, const std::function<void()>& 
     b().setBlock(again);
     b().store(b().isub(rest, one), left);
   }
-  b().br(head, {b().iadd(now, step)});
+  ValueId following = b().iadd(now, step);
+  if (chars) following = b().select(b().icmp(Cond::Eq, following, b().iconst(s, 0xd800)), b().iconst(s, 0xe000), following);
+  b().br(head, {following});
   b().setBlock(done);
 }
 
@@ -569,13 +574,19 @@ void FunctionLowering::returnStatement(const Stmt& s) {
     return;
   }
   if (resultMode != ResultMode::Value) {
-    bool optional = l.get(resultType).kind == Kind::Optional;
+    bool optional = l.get(program.get(instance.decl).result).kind == Kind::Optional;
     const Expr& e = expr(s.value);
     ValueId address;
     if (optional && e.kind == ExprKind::None) address = null();
     else if (optional && e.kind == ExprKind::Some) address = place(e.children[0], resultMode == ResultMode::Inout).address;
     else if (answersOptionalPlace(s.value)) address = optionalPlace(s.value);
-    else address = place(s.value, resultMode == ResultMode::Inout).address;
+    else {
+      address = place(s.value, resultMode == ResultMode::Inout).address;
+      if (optional) {                           // the place of an optional: what it holds
+        ValueId present = b().icmp(Cond::Ne, {b().load(ir::I8, address), b().iconst(ir::I8, 0)});
+        address = b().select(present, offset(address, l.layout(resultType).offsets[1]), null());
+      }
+    }
     emitCleanups(0);
     b().ret(address);
     return;
