@@ -64,7 +64,7 @@ if wanted gemm; then
     unset OPENBLAS_L2_SIZE
     core=$(bestCore)
     echo "# OpenBLAS with its kernel ${core:-as installed}"
-    for threads in $(seq 1 "$(($(nproc) < 2 ? 1 : 2))"); do
+    for threads in $(seq 1 "$(($(nproc --all) < 2 ? 1 : 2))"); do
       for size in 256 512 1024 2048; do product nn $size $size $size "$threads"; done
       # the small GPT's: of its blocks, of the head (65 characters), of the weights' gradients
       for shape in "128 128" "384 128" "512 128" "128 512" "65 128"; do
@@ -95,7 +95,7 @@ if wanted gpt && [ -e "$here/../../corpus/gpt/gpt.mica" ] && build "$here/../../
     echo "# PyTorch $("$PY" -c 'import torch; print(torch.__version__)')"
     peer() { "$PY" "$here/gpt/train_gpt.py" --config small --untied --threads $threads --steps 80 --data "$text" | sed -n 's/^ms.step median \([0-9.]*\).*/\1e-3/p'; }
     compare gpt-small-1-thread ours peer
-    if [ "$(nproc)" -gt 1 ]; then
+    if [ "$(nproc --all)" -gt 1 ]; then
       threads=2
       bestOf gpt-small-2-threads ours peer
       threads=1
