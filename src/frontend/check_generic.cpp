@@ -322,18 +322,24 @@ void BodyChecker::finishBinding(Binding& b, Span at, const std::string& callee, 
     error(at, "nothing here says what `" + d.typeParams[i].name + "` of `" + callee + "` is").note("write it in brackets: `" + callee + "[…](…)`");
     b.types[i] = errorType();
   }
+  bool allKnown = true;
   for (size_t i = 0; i < b.extents.size(); i++) {
     if (b.extents[i]) continue;
-    bool mentioned = false;
-    for (const Binding::Equation& q : b.equations) mentioned = mentioned || !q.pattern.index;
+    allKnown = false;
     error(at, "nothing here says what `" + d.extentParams[i] + "` of `" + callee + "` is").note("write it in brackets: `" + callee + "[…](…)`");
     b.extents[i] = types.open();
     b.how[i].from = ExtentArg::From::Known;
     b.how[i].known = types.open();
   }
-  if (!checkConstraints(b.decl, b, at, callee)) return;
+  if (!checkConstraints(b.decl, b, at, callee) || !allKnown) return;
   for (const Binding::Equation& q : b.equations) {
     ExtentId wanted = types.substitute(q.pattern, b.decl, b.extents);
+    // Only whole tensors and records are looked at when the program runs, not what lists, optionals and the like hold.
+    if (!q.top && (types.isOpen(wanted) || types.isOpen(q.actual))) {
+      error(q.at, "what `" + q.name + "` holds is not compared with `" + show(q.pattern) + "` of `" + callee + "` when the program runs")
+        .note(types.isOpen(q.actual) ? "give its parts known extents" : "`" + show(q.pattern) + "` is only known when the program runs");
+      return;
+    }
     if (types.isOpen(wanted) || types.isOpen(q.actual) || wanted == q.actual) continue;
     // Where the name got its other value, for the message.
     std::string other;

@@ -186,6 +186,7 @@ class FunctionLowering {
   ValueId stridesInMemory(const SliceShape&);
   void sliceInto(const Expr&, ValueId dest, bool forChanging);
   void recordedSliceInto(const Expr&, ValueId dest);
+  void recordSlice(const SliceShape&, TypeId source, ValueId dest);
   void sliceSequence(const Expr&, TypeId sourceType, ValueId dest, bool forChanging);
 
   // ---- call.cpp ----

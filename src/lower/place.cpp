@@ -220,12 +220,13 @@ void FunctionLowering::sliceInto(const Expr& e, ValueId dest, bool forChanging) 
 }
 
 // A slice with an entry of its own on the tape: a copy whose gradient goes back to where the slice lies.
-void FunctionLowering::recordedSliceInto(const Expr& e, ValueId dest) {
-  SliceShape slice = sliceShape(e, false);
+void FunctionLowering::recordedSliceInto(const Expr& e, ValueId dest) { recordSlice(sliceShape(e, false), typeOf(e.children[0]), dest); }
+
+void FunctionLowering::recordSlice(const SliceShape& slice, TypeId source, ValueId dest) {
   ValueId stridesAt = stridesInMemory(slice), rank = b().i64(int64_t(slice.extents.size())), size = b().i64(l.sizeOf(slice.element));
   makeTensor(dest, slice.element, slice.extents, false);
   callRuntime("Buffers", "GatherStrided", ir::Void, {dest, slice.data, stridesAt, rank, size});
-  ValueId sourceRank = b().i64(int64_t(l.get(typeOf(e.children[0])).extents.size()));
+  ValueId sourceRank = b().i64(int64_t(l.get(source).extents.size()));
   callRuntime("Tape", "RecordSlice", ir::Void, {dest, slice.data, stridesAt, rank, slice.base, sourceRank, size});
 }
 

@@ -533,16 +533,29 @@ void FunctionLowering::walkVector(const Loop& loop, const std::function<void()>&
     if (loop.index) setScalarLocal(loop.index, i);
     if (rank == 1) {
       bindElement(loop, b().padd({b().load(ir::Ptr, base), b().imul(i, b().i64(l.sizeOf(element)))}), element);
-    } else {                                    // rows, as views
-      ValueId view = slotBytes(uint32_t(tensor::bytes(int(rank) - 1)));
-      ValueId stride = b().load(ir::I64, base, tensor::strides(int(rank)));
-      b().store(b().padd({b().load(ir::Ptr, base), b().imul({b().imul(i, stride), b().i64(l.sizeOf(element))})}), view);
-      b().store(b().load(ir::Ptr, base, tensor::Owner), view, tensor::Owner);
-      for (unsigned k = 1; k < rank; k++) b().store(extentOf(base, t, k), view, tensor::Extents + 8 * int(k - 1));
-      for (unsigned k = 1; k + 1 < rank; k++)
-        b().store(b().load(ir::I64, base, tensor::strides(int(rank)) + 8 * int(k)), view, tensor::strides(int(rank) - 1) + 8 * int(k - 1));
-      if (loop.variable) locals[loop.variable.index] = {view, loop.walk == Mode::Inout};
+      return inside();
     }
+    ValueId row = slotBytes(uint32_t(tensor::bytes(int(rank) - 1)));
+    ValueId stride = b().load(ir::I64, base, tensor::strides(int(rank)));
+    ValueId data = b().padd({b().load(ir::Ptr, base), b().imul({b().imul(i, stride), b().i64(l.sizeOf(element))})});
+    if (loop.variable) locals[loop.variable.index] = {row, loop.walk == Mode::Inout};
+    if (source.tracked && inWindow() && loop.walk == Mode::Read) {   // a row that is recorded is a value with an entry of its own
+      SliceShape slice{base, data, {}, {}, element, true};
+      for (unsigned k = 1; k < rank; k++) {
+        slice.extents.push_back(extentOf(base, t, k));
+        slice.strides.push_back(k + 1 < rank ? b().load(ir::I64, base, tensor::strides(int(rank)) + 8 * int(k)) : b().i64(1));
+      }
+      return scoped([&] {
+        recordSlice(slice, t, row);
+        pushDrop(row, types.tensor(element, std::vector<ExtentId>(rank - 1, types.open())));
+        inside();
+      });
+    }
+    b().store(data, row);                       // else a view
+    b().store(b().load(ir::Ptr, base, tensor::Owner), row, tensor::Owner);
+    for (unsigned k = 1; k < rank; k++) b().store(extentOf(base, t, k), row, tensor::Extents + 8 * int(k - 1));
+    for (unsigned k = 1; k + 1 < rank; k++)
+      b().store(b().load(ir::I64, base, tensor::strides(int(rank)) + 8 * int(k)), row, tensor::strides(int(rank) - 1) + 8 * int(k - 1));
     inside();
   });
 }
