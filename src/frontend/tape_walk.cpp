@@ -428,14 +428,18 @@ void Walk::callStored(ExprId id) {
   const Expr& e = expr(id);
   if (recording() && t.mentionsTracked(typeOf(id))) pinOperands(id);
   const Expr& f = expr(e.children[0]);
-  if (f.kind != ExprKind::Field) return;
   const Type type = typ(typeOf(e.children[0]));
   if (type.kind != Kind::Function) return;
   for (size_t k = 1; k < e.children.size() && k - 1 < type.args.size(); k++) {
     ExprId a = e.children[k];
     if (!a || !losesMark(typeOf(a), type.args[k - 1]) || !(recording() || recordedValue(a))) continue;
-    auto* m = error(a, "the stored function takes an untracked value, and `" + shortSource(a) + "` is tracked inside this window");
+    bool isStored = f.kind == ExprKind::Field;
+    auto* m = error(a, std::string("the ") + (isStored ? "stored " : "") + "function takes an untracked value, and `" + shortSource(a) + "` is tracked inside this window");
     if (!m) return;
+    if (!isStored) {
+      m->note("pass tracked values alone, or write `" + withDetach(id, a) + "`");
+      return;
+    }
     Type declared = type;
     for (TypeId& x : declared.args) if (t.canTrack(x)) x = types.withMark(x, true);
     if (declared.result && t.canTrack(declared.result)) declared.result = types.withMark(declared.result, true);
@@ -451,6 +455,12 @@ void Walk::callBuiltin(ExprId id) {
   auto child = [&](size_t k) { return k < e.children.size() ? e.children[k] : ExprId{}; };
   auto put = [&](ExprId value) { if (value) goesInto(child(0), value, "write `" + withDetach(id, value) + "`"); };
   switch (e.builtin) {
+    case Builtin::Copy: {
+      Kind k = typ(typeOf(id)).kind;
+      if (!recording() || !recordedValue(child(0)) || k == Kind::Tensor || k == Kind::Float32 || k == Kind::Float64) break;
+      if (auto* m = error(id, "a copy of `" + shortSource(child(0)) + "` would not be on the tape with the values that it holds")) m->note("copy the tensors that are needed, one by one");
+      break;
+    }
     case Builtin::Append: case Builtin::AppendAll: case Builtin::Add: case Builtin::Replace: put(child(1)); break;
     case Builtin::Insert: put(child(2)); break;
     case Builtin::Sort: case Builtin::ClipByNorm: case Builtin::Accumulate:
