@@ -237,43 +237,6 @@ DeclId Checker::preludeFunction(NameId name) {
   return exported ? symbol->decl : DeclId{};
 }
 
-namespace {
-
-size_t distance(std::string_view a, std::string_view b, size_t limit) {
-  if (a.size() > b.size() + limit || b.size() > a.size() + limit) return limit + 1;
-  // Three rows of the usual table; two neighbours exchanged count as one change.
-  std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); j++) last[j] = j;
-  auto equal = [](char x, char y) { return (x | 32) == (y | 32); };
-  for (size_t i = 1; i <= a.size(); i++) {
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); j++) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (equal(a[i - 1], b[j - 1]) ? 0 : 1)});
-      if (i > 1 && j > 1 && equal(a[i - 1], b[j - 2]) && equal(a[i - 2], b[j - 1])) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    std::swap(before, last);
-    std::swap(last, row);
-  }
-  return last[b.size()];
-}
-
-}  // namespace
-
-std::string Checker::nearest(std::string_view wanted, const std::vector<std::string>& candidates) const {
-  if (wanted.size() > 60) return "";
-  size_t limit = wanted.size() < 3 ? 0 : wanted.size() < 6 ? 1 : 2;
-  std::string best;
-  size_t bestDistance = limit + 1;
-  for (const std::string& c : candidates) {
-    size_t d = distance(wanted, c, limit);
-    if (d < bestDistance || (d == bestDistance && d <= limit && c < best)) {
-      best = c;
-      bestDistance = d;
-    }
-  }
-  return best;
-}
-
 std::vector<std::string> Checker::moduleNames(uint32_t module) const {
   std::vector<std::string> out;
   if (!mayGuess()) return out;
@@ -297,10 +260,14 @@ uint32_t Checker::caseNamed(DeclId choice, std::string_view name) {
   return at == known.end() ? count : at->second;
 }
 
-void Checker::reportUnknown(Span at, std::string_view name, std::vector<std::string> candidates, const char* what) {
+Diagnostic& Checker::reportUnknown(Span at, std::string_view name, std::vector<std::string> candidates, const char* what) {
   auto& e = context.diagnostics.error(at, std::string("there is no ") + what + " `" + std::string(name) + "` here");
+  std::string_view kind = what;
+  const char* foreign = kind == "type" ? foreignType(name) : kind == "name" || kind == "function" ? foreignName(name) : nullptr;
   std::string guess = nearest(name, candidates);
   if (!guess.empty()) e.note("perhaps `" + guess + "`");
+  else if (foreign) e.note(foreign);
+  return e;
 }
 
 // ---- signatures ----

@@ -96,7 +96,7 @@ ExprId BodyChecker::call(const ast::CallExpr* e, TypeId hint) {
       bool generic = false;
       for (const GenericName& g : checker.info(decl).generics) generic = generic || g.name == m->name;
       if (!s && !generic) {
-        std::string guess = checker.nearest(name, checker.moduleNames(module));
+        std::string guess = nearest(name, checker.moduleNames(module));
         auto& message = error(f->base, "there is no module or variable `" + name + "` here");
         bool moduleLike = !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
         if (!guess.empty()) message.note("perhaps `" + guess + "`");
@@ -218,7 +218,7 @@ ExprId BodyChecker::callValue(ExprId callee, const ast::CallExpr* e) {
 // ---- arguments ----
 
 // Which argument belongs to which parameter; null where the default stands.
-bool BodyChecker::assignSlots(const std::vector<Slot>& slots, const ast::CallExpr* e, const std::string& callee, std::vector<const ast::Arg*>& out) {
+bool BodyChecker::assignSlots(const std::vector<Slot>& slots, const ast::CallExpr* e, const std::string& callee, std::vector<const ast::Arg*>& out, const char* what) {
   out.assign(slots.size(), nullptr);
   bool fine = true;
   size_t next = 0;
@@ -234,8 +234,8 @@ bool BodyChecker::assignSlots(const std::vector<Slot>& slots, const ast::CallExp
       if (at == slots.size()) {
         std::vector<std::string> all;
         for (const Slot& s : slots) all.push_back(s.name);
-        auto& m = error(a.name.span(), "`" + callee + "` has no parameter `" + n + "`");
-        std::string guess = checker.nearest(n, all);
+        auto& m = error(a.name.span(), "`" + callee + "` has no " + what + " `" + n + "`");
+        std::string guess = nearest(n, all);
         if (!guess.empty()) m.note("perhaps `" + guess + "`");
         fine = false;
         continue;
@@ -333,7 +333,8 @@ TypeId BodyChecker::closedHint(TypeId t, const Binding& b) {
 
 bool BodyChecker::arguments(std::vector<Slot>& slots, Binding& b, const ast::CallExpr* e, const std::string& callee, TypeId result, TypeId hint, std::vector<ExprId>& children, std::vector<Mode>& modes) {
   std::vector<const ast::Arg*> given;
-  if (!assignSlots(slots, e, callee, given)) {
+  bool ofFields = b.decl && program.get(b.decl).kind != DeclKind::Function;
+  if (!assignSlots(slots, e, callee, given, ofFields ? "field" : "parameter")) {
     for (const ast::Arg& a : e->args) {
       if (a.value->kind != ast::ExprKind::Closure) expr(a.value);
     }
@@ -635,7 +636,7 @@ ExprId BodyChecker::constructCase(TypeId choice, DeclId id, uint32_t, const ast:
     std::vector<std::string> all;
     for (const CaseDecl& c : d.cases) all.push_back(c.name);
     auto& m = error(path->name.span(), "`" + d.name + "` has no case `" + name + "`");
-    std::string guess = checker.nearest(name, all);
+    std::string guess = nearest(name, all);
     if (!guess.empty()) m.note("perhaps `" + d.name + "." + guess + "`");
     if (e) {
       for (const ast::Arg& a : e->args) expr(a.value);

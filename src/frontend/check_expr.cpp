@@ -32,7 +32,7 @@ ExprId BodyChecker::expr(const ast::Expr* e, TypeId hint) {
     case ast::ExprKind::None:
       if (kindOf(hint) != Kind::Optional) {
         if (!hint) error(e, "`none` needs its type from the place where it goes").note("write `let x: int? := none`, for example");
-        else error(e, "`none` is no " + show(hint)).note("write `" + show(hint) + "?` where the value may be missing");
+        else error(e, "`none` is no " + show(hint)).note("write `" + (kindOf(hint) == Kind::Box ? "(" + show(hint) + ")" : show(hint)) + "?` where the value may be missing");
         return errorExpr(e);
       }
       return make(ExprKind::None, types.unmarked(hint), e);
@@ -202,11 +202,24 @@ ExprId BodyChecker::name(const ast::NameExpr* e, TypeId hint) {
     return errorExpr(e);
   }
   if (isBuiltin(e->name) || vocabulary::find(n)) {
-    error(e, "`" + n + "` is an operation and no value").note("write `(x) => " + n + "(x)` for a function value");
+    error(e, "`" + n + "` is an operation and no value").note("write `(x) => " + n + "(x)` for a function value, and `" + n + "(…)` to call it");
     return errorExpr(e);
   }
-  checker.reportUnknown(spanOf(e), n, namesInSight(), "name");
+  reportUnknown(e);
   return errorExpr(e);
+}
+
+// Does anything give this name a meaning?
+bool BodyChecker::isKnown(NameId name) const {
+  if (findLocal(name)) return true;
+  for (const GenericName& g : checker.info(decl).generics)
+    if (g.name == name) return true;
+  std::string n = text(name);
+  return checker.find(module, name) || n == "Pi" || checker.builtinType(name, module) || isBuiltin(name) || vocabulary::find(n);
+}
+
+Diagnostic& BodyChecker::reportUnknown(const ast::NameExpr* e) {
+  return checker.reportUnknown(spanOf(e), text(e->name), namesInSight(), "name");
 }
 
 // A declaration named as a value: a constant, or a function.
@@ -290,7 +303,7 @@ ExprId BodyChecker::field(const ast::FieldExpr* e, TypeId hint) {
       bool moduleLike = !n.empty() && n[0] >= 'A' && n[0] <= 'Z';
       if (moduleLike && !isBuiltin(base->name)) {
         auto& m = error(e->base, "there is no module `" + n + "` here");
-        std::string guess = checker.nearest(n, checker.moduleNames(module));
+        std::string guess = nearest(n, checker.moduleNames(module));
         m.note(guess.empty() ? "write `import " + n + "` at the head of the file" : "perhaps `" + guess + "`, or write `import " + n + "` at the head of the file");
         return errorExpr(e);
       }
@@ -334,13 +347,14 @@ ExprId BodyChecker::fieldOf(ExprId base, const ast::Name& name, const ast::Expr*
     std::vector<std::string> fields;
     for (const FieldDecl& f : d.fields) fields.push_back(f.name);
     auto& m = error(name.span(), "`" + d.name + "` has no field `" + n + "`");
-    std::string guess = checker.nearest(n, fields);
+    std::string guess = nearest(n, fields);
     if (!guess.empty()) m.note("perhaps `" + guess + "`");
     return errorExpr(at);
   }
   auto& m = error(name.span(), aType(typeOf(base)) + " has no field `" + n + "`");
+  if (isBuiltin(name.id) || vocabulary::find(n) || checker.find(module, name.id)) m.note("a function stands before all its arguments: `" + n + "(…)`");
   if (t.kind == Kind::Optional) m.note("take the value out first: `if let x := … then`, or `try … else …`");
-  if (t.kind == Kind::Tuple) m.note("the parts of a tuple are `.0`, `.1`, …");
+  else if (t.kind == Kind::Tuple) m.note("the parts of a tuple are `.0`, `.1`, …");
   return errorExpr(at);
 }
 

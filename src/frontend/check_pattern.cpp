@@ -59,7 +59,7 @@ PatternId BodyChecker::pattern(const ast::Pattern* p, TypeId type, Mode mode, bo
           std::vector<std::string> all;
           for (const CaseDecl& c : d.cases) all.push_back(c.name);
           auto& m = error(at, "`" + d.name + "` has no case `" + n + "`");
-          std::string guess = checker.nearest(n, all);
+          std::string guess = nearest(n, all);
           if (!guess.empty()) m.note("perhaps `" + guess + "`");
           return makePattern(PatternKind::Any, type, p);
         }
@@ -176,7 +176,7 @@ PatternId BodyChecker::casePattern(const ast::CasePattern* p, TypeId type, Mode 
     std::vector<std::string> all;
     for (const CaseDecl& c : d.cases) all.push_back(c.name);
     auto& m = error(last.span(), "`" + d.name + "` has no case `" + name + "`");
-    std::string guess = checker.nearest(name, all);
+    std::string guess = nearest(name, all);
     if (!guess.empty()) m.note("perhaps `" + guess + "`");
     return bindAll();
   }

@@ -208,7 +208,7 @@ ExprId BodyChecker::pointwise(const char* row, const std::string& what, ExprId l
       m.note("write `" + (ast == leftAt ? fixed : quoteExact(leftAt)) + " + " + (ast == rightAt ? fixed : quoteExact(rightAt)) + "`");
       return errorExpr(at);
     }
-    m.note("nothing is repeated by itself: both shapes must be equal");
+    m.note("two " + std::string(a.extents.size() == 2 ? "matrices" : "tensors of one rank") + " must have equal shapes here");
   } else {
     (void)shortAt;
     m.note("the shorter shape must equal the last extents of the longer one");

@@ -216,6 +216,10 @@ void BodyChecker::expressionStatement(const ast::ExprStmt* s, std::vector<StmtId
   }
   std::string source = quoteExact(s->value);
   bool shortEnough = source.size() < 50 && source.find('\n') == std::string::npos;
+  if (e->kind == ExprKind::Function) {
+    error(s->value, "this names a function and does not call it").note("write `" + source + "(…)`");
+    return;
+  }
   error(s->value, isCall ? "the result of this call is not used" : "this value is not used").note("write `_ := " + (shortEnough ? source : "…") + "`");
 }
 
@@ -356,6 +360,15 @@ void BodyChecker::assignStatement(const ast::AssignStmt* s, std::vector<StmtId>&
     }
     get(id).targets = std::move(targets);
     get(id).values = std::move(values);
+    out.push_back(id);
+    return;
+  }
+  auto* name = ast::tryAs<ast::NameExpr>(s->target);
+  if (name && name->name && !isKnown(name->name)) {   // declared here, so that its other uses are no errors of their own
+    reportUnknown(name).note("write `var " + text(name->name) + " := …` to declare it");
+    StmtId id = makeStmt(StmtKind::Declare, s->place);
+    get(id).value = expr(s->value);
+    get(id).local = declareLocal(name->name, name->place, errorType(), Local::Form::Var);
     out.push_back(id);
     return;
   }

@@ -443,6 +443,7 @@ TypeId Checker::resolveWritten(const ast::TypeExpr* t, const TypeScope& scope) {
       }
       size_t wants = x->family == ast::TensorFamily::Vector ? 1 : x->family == ast::TensorFamily::Matrix ? 2 : 0;
       const char* name = wants == 1 ? "vector" : "matrix";
+      if (wants && shape.empty()) return errorType;   // the parser has said so
       if (wants && shape.size() != wants) {
         context.diagnostics.error(t->span(), std::string("a ") + name + " has " + std::to_string(wants) + (wants == 1 ? " extent" : " extents") + ", and " + std::to_string(shape.size()) + " are written")
           .note("write `tensor[…]` for other ranks");
@@ -524,8 +525,7 @@ TypeId Checker::resolveWritten(const ast::TypeExpr* t, const TypeScope& scope) {
           return errorType;
         }
         std::vector<std::string> candidates = moduleNames(scope.module);
-        for (const char* name : {"int", "bool", "string", "float32", "float64", "byte", "char", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "vector", "matrix", "tensor", "list", "map", "set", "array", "never"})
-          candidates.push_back(name);
+        candidates.insert(candidates.end(), std::begin(TypeWords), std::end(TypeWords));
         if (scope.generics) {
           for (const GenericName& g : *scope.generics) {
             if (!g.isExtent && g.name) candidates.push_back(std::string(context.names.text(g.name)));

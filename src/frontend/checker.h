@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "frontend/modules.h"
+#include "frontend/spelling.h"
 #include "frontend/tree.h"
 #include "frontend/vocabulary.h"
 
@@ -88,8 +89,7 @@ class Checker {
   DeclId preludeFunction(NameId name);
   // Guesses at what was meant look at every name in sight. Long after the last message that is printed nobody reads them.
   bool mayGuess() const { return context.diagnostics.errorCount() < 200; }
-  std::string nearest(std::string_view wanted, const std::vector<std::string>& candidates) const;
-  void reportUnknown(Span at, std::string_view name, std::vector<std::string> candidates, const char* what);
+  Diagnostic& reportUnknown(Span at, std::string_view name, std::vector<std::string> candidates, const char* what);
   std::vector<std::string> moduleNames(uint32_t module) const;
 
   uint32_t caseNamed(DeclId choice, std::string_view name);       // its number; that of all cases when there is none of that name
@@ -204,6 +204,8 @@ class BodyChecker {
   LocalId newLocal(std::string name, Place, TypeId, Local::Form, Mode = Mode::Read);
   const Entry* findLocal(NameId) const;
   std::vector<std::string> namesInSight() const;      // to guess from
+  bool isKnown(NameId) const;
+  Diagnostic& reportUnknown(const ast::NameExpr*);
   TypeScope typeScope();
 
   // -- what is being checked --
@@ -339,7 +341,7 @@ class BodyChecker {
   ExprId conversion(TypeId to, const ast::CallExpr*);
   ExprId fillCall(DeclId, const ast::CallExpr*, const ast::Seq<ast::Arg>* brackets, TypeId hint);
   bool arguments(std::vector<Slot>&, Binding&, const ast::CallExpr*, const std::string& callee, TypeId result, TypeId hint, std::vector<ExprId>& children, std::vector<Mode>& modes);
-  bool assignSlots(const std::vector<Slot>&, const ast::CallExpr*, const std::string& callee, std::vector<const ast::Arg*>&);
+  bool assignSlots(const std::vector<Slot>&, const ast::CallExpr*, const std::string& callee, std::vector<const ast::Arg*>&, const char* what = "parameter");
   ExprId argument(const Slot&, TypeId want, const ast::Arg&, const std::string& callee);
   bool explicitArgs(DeclId, const ast::Seq<ast::Arg>*, Binding&, Span at);
   bool match(TypeId pattern, TypeId actual, Binding&, uint32_t argument, Span at, const std::string& what, bool top = true);

@@ -591,6 +591,11 @@ class Lexer {
       directionMark();
       return;
     }
+    if (*p == '#') {
+      start(p);
+      error({Place{tokens.file, line, columnOf(p)}, 1}, "`#` begins no comment").note("write `//`");
+      return comment();
+    }
     uint32_t length = utf8Length(p, end);
     uint32_t c = length ? utf8Decode(p, length) : uint8_t(*p);
     if (length == 0) length = 1;

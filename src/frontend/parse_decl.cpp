@@ -1,6 +1,8 @@
 // Declarations: what stands at the level of a file.
 #include "frontend/parser_impl.h"
 
+#include "frontend/spelling.h"
+
 namespace mica {
 
 void Parser::parseDeclarations(Module* module) {
@@ -28,7 +30,9 @@ void Parser::parseDeclarations(Module* module) {
       expectStatementEnd();
     } else {
       Diagnostic& d = fail(spanOf(at), "a declaration is expected here, not " + found());
-      if (is(TokenKind::Name) && peek().kind == TokenKind::Equal) d.note("a constant is declared by `const Name = value`");
+      const char* foreign = is(TokenKind::Name) ? foreignStatement(context.names.text(NameId{at->value})) : nullptr;
+      if (foreign) d.note(foreign);
+      else if (is(TokenKind::Name) && peek().kind == TokenKind::Equal) d.note("a constant is declared by `const Name = value`");
       else if (startsExpr(*at) || stopsSkipping()) d.note("statements stand in functions; the program begins in `func Main`");
       skipToDeclaration();
     }

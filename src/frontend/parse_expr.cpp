@@ -1,6 +1,8 @@
 // Expressions: precedence climbing over the table in ast.h, then postfix forms, then what stands alone.
 #include "frontend/parser_impl.h"
 
+#include "frontend/spelling.h"
+
 namespace mica {
 
 static constexpr int NotLevel = 3, CompareLevel = 4, RangeLevel = 5, AddLevel = 6;
@@ -310,9 +312,12 @@ Expr* Parser::parsePrimary() {
     case TokenKind::Inout:
       fail(spanOf(at), "`inout` stands before an argument of a call");
       return errorExpr();
-    default:
-      failExpected("an expression");
+    default: {
+      Diagnostic& d = failExpected("an expression");
+      if (previous && !at->firstOnLine && at->offset == previousEnd)
+        if (const char* note = foreignSigns(context.sources.text(tokens.file).substr(previous->offset, at->offset + at->length - previous->offset))) d.note(note);
       return errorExpr();
+    }
   }
 }
 

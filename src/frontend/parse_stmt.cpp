@@ -1,5 +1,9 @@
 // Blocks, statements and patterns.
+#include <algorithm>
+
 #include "frontend/parser_impl.h"
+
+#include "frontend/spelling.h"
 
 namespace mica {
 
@@ -161,7 +165,36 @@ Stmt* Parser::parseWordStatement() {
     case word::ParallelIndex: if (next.kind == TokenKind::For) return parseFor(); break;
     default: break;
   }
+  if (!next.firstOnLine && (next.kind == TokenKind::Name || (next.kind >= TokenKind::Integer && next.kind <= TokenKind::StringHead))) {
+    if (Stmt* mistaken = parseMistakenWord()) return mistaken;
+  }
   return parseSimpleStatement();
+}
+
+// A name before an operand begins no statement: a word misspelt or of another language, or a variable declared by its type. Null for what is neither.
+Stmt* Parser::parseMistakenWord() {
+  const Token* start = at;
+  std::string word(context.names.text(NameId{at->value}));
+  bool isType = std::find(std::begin(TypeWords), std::end(TypeWords), word) != std::end(TypeWords);
+  if (peek().kind == TokenKind::Name && (isType || foreignType(word)) && at + 2 <= last && (at[2].kind == TokenKind::Assign || at[2].kind == TokenKind::Equal)) {
+    std::string name(context.names.text(NameId{peek().value}));
+    complain(spanOf(at), "a variable is declared by `let` or `var`").note("write `var " + name + (isType ? ": " + word : "") + " := …`");
+    LocalStmt* node = make<LocalStmt>(start);
+    node->isVar = true;
+    if (isType) node->type = parseType();
+    else advance();
+    node->pattern = parseBinding();
+    advance();
+    node->value = parseExpr();
+    return finish(node, start);
+  }
+  std::vector<std::string> words;
+  for (const char* w : {"let", "var", "if", "elif", "else", "while", "for", "match", "case", "assert", "return", "fail", "const", "import", "each"}) words.push_back(w);
+  const char* foreign = foreignStatement(word);
+  std::string guess = foreign ? "" : nearest(word, words);
+  if (!foreign && guess.empty()) return nullptr;
+  fail(spanOf(at), "`" + word + "` begins no statement").note(foreign ? foreign : "perhaps `" + guess + "`");
+  return make<ErrorStmt>(start);
 }
 
 // Behind `tape` or `tasks`: does a block follow, rather than the rest of an expression?

@@ -271,7 +271,12 @@ TypeExpr* Parser::parseFuncType() {
 // `: T`, `: read T`, `: inout T`, or nothing.
 ResultType Parser::parseResult() {
   ResultType result;
-  if (!is(TokenKind::Colon) || !sameLine()) return result;
+  if (is(TokenKind::Minus) && sameLine() && peek().kind == TokenKind::Greater) {
+    complain(spanOf(at), "the result stands behind `:`").note("write `: ` instead of `->`");
+    advance();
+  } else if (!is(TokenKind::Colon) || !sameLine()) {
+    return result;
+  }
   advance();
   if (accept(TokenKind::Inout)) result.mode = Mode::Inout;
   else if (isWord(word::Read) && startsType(peek()) && !peek().firstOnLine) {

@@ -261,6 +261,7 @@ class Parser {
   Block parseBlockAndEnd(const Token* opener);
   Stmt* parseStatement();
   Stmt* parseWordStatement();
+  Stmt* parseMistakenWord();
   Stmt* parseLocal();
   Stmt* parseConstStmt();
   Stmt* parseSimpleStatement();
