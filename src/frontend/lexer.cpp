@@ -591,7 +591,7 @@ class Lexer {
       directionMark();
       return;
     }
-    if (*p == '#') {
+    if (*p == '#' && fresh) {
       start(p);
       error({Place{tokens.file, line, columnOf(p)}, 1}, "`#` begins no comment").note("write `//`");
       return comment();

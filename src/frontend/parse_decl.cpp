@@ -1,6 +1,5 @@
 // Declarations: what stands at the level of a file.
 #include "frontend/parser_impl.h"
-
 #include "frontend/spelling.h"
 
 namespace mica {

@@ -1,6 +1,5 @@
 // Expressions: precedence climbing over the table in ast.h, then postfix forms, then what stands alone.
 #include "frontend/parser_impl.h"
-
 #include "frontend/spelling.h"
 
 namespace mica {

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "frontend/parser_impl.h"
-
 #include "frontend/spelling.h"
 
 namespace mica {
@@ -188,12 +187,11 @@ Stmt* Parser::parseMistakenWord() {
     node->value = parseExpr();
     return finish(node, start);
   }
-  std::vector<std::string> words;
-  for (const char* w : {"let", "var", "if", "elif", "else", "while", "for", "match", "case", "assert", "return", "fail", "const", "import", "each"}) words.push_back(w);
   const char* foreign = foreignStatement(word);
-  std::string guess = foreign ? "" : nearest(word, words);
+  std::string guess = foreign ? "" : nearest(word, {"let", "var", "if", "elif", "else", "while", "for", "match", "case", "assert", "return", "fail", "const", "each"});
   if (!foreign && guess.empty()) return nullptr;
   fail(spanOf(at), "`" + word + "` begins no statement").note(foreign ? foreign : "perhaps `" + guess + "`");
+  advance();
   return make<ErrorStmt>(start);
 }
 
