@@ -421,6 +421,8 @@ TypeId MarkWalk::builtin(const Expr& e, TypeId plain) {
       if (r.kind == Kind::Optional) { r.element = t.transfer(element(argument(0)), r.element); return types.intern(r); }
       return t.transfer(element(argument(0)), plain);
     }
+    case Builtin::Keys: return withElement(plain, types.get(argument(0)).key);
+    case Builtin::Values: case Builtin::List: return withElement(plain, element(argument(0)));
     case Builtin::Box: return withElement(plain, argument(0));
     case Builtin::Copy:
       if (t.canTrack(plain)) return operation(e, plain, true);

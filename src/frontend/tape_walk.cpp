@@ -450,6 +450,14 @@ void Walk::callStored(ExprId id) {
   }
 }
 
+// Sort with a function of its own: that is compiled once, so it takes tracked elements only when its type says so.
+void Walk::sortBy(ExprId list, ExprId before) {
+  const Type f = typ(typeOf(before));
+  if (!recording() || f.kind != Kind::Function || f.args.empty() || !losesMark(typ(typeOf(list)).element, f.args[0])) return;
+  auto* m = error(before, "the function takes an untracked value, and the elements of `" + shortSource(list) + "` are tracked inside this window");
+  if (m) m->note("sort in front of the window");
+}
+
 void Walk::callBuiltin(ExprId id) {
   const Expr& e = expr(id);
   auto child = [&](size_t k) { return k < e.children.size() ? e.children[k] : ExprId{}; };
@@ -464,6 +472,7 @@ void Walk::callBuiltin(ExprId id) {
     case Builtin::Append: case Builtin::AppendAll: case Builtin::Add: case Builtin::Replace: put(child(1)); break;
     case Builtin::Insert: put(child(2)); break;
     case Builtin::Sort: case Builtin::ClipByNorm: case Builtin::Accumulate:
+      if (e.builtin == Builtin::Sort && child(1)) sortBy(child(0), child(1));
       if (child(0)) changesInPlace(child(0), e.builtin == Builtin::Sort ? "Sort" : e.builtin == Builtin::ClipByNorm ? "ClipByNorm" : "Accumulate");
       break;
     default: break;

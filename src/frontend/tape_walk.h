@@ -117,6 +117,7 @@ class Walk {
   void comprehension(const Expr&);
   void pinOperands(ExprId);
   void call(ExprId);
+  void sortBy(ExprId list, ExprId before);
   void callBuiltin(ExprId);
   void callStored(ExprId);
   void gradient(ExprId);

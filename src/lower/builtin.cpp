@@ -13,7 +13,7 @@ ValueId FunctionLowering::builtinPlace(ExprId id) {
   if (e.builtin == Builtin::Unbox) return b().load(ir::Ptr, borrow(e.children[0]));
   const Type map = l.get(typeOf(e.children[0]));
   ValueId base = isPlace(e.children[0]) ? place(e.children[0], e.builtin == Builtin::FindInout).address : borrow(e.children[0]);
-  ValueId key = borrow(e.children[1]);
+  ValueId key = borrowAs(e.children[1], map.key);
   return callRuntime("Maps", "Lookup", ir::Ptr, {base, key}, {map.key, map.element});
 }
 
@@ -58,12 +58,13 @@ ValueId FunctionLowering::builtinScalar(ExprId id) {
       ValueId set = place(e.children[0], true).address;
       TypeId element = l.get(operand(0)).element;
       ValueId value = slotFor(element);
-      into(e.children[1], value);
+      intoAs(e.children[1], element, value);
       return callRuntime("Sets", "Put", ir::I1, {set, value}, {element});
     }
     case Builtin::Contains: {
       const Type c = l.get(operand(0));
-      ValueId where = borrow(e.children[0]), key = borrow(e.children[1]);
+      ValueId where = borrow(e.children[0]);
+      ValueId key = c.kind == Kind::String ? borrow(e.children[1]) : borrowAs(e.children[1], c.kind == Kind::Map ? c.key : c.element);
       if (c.kind == Kind::Map) return callRuntime("Maps", "Contains", ir::I1, {where, key}, {c.key, c.element});
       if (c.kind == Kind::Set) return callRuntime("Sets", "Contains", ir::I1, {where, key}, {c.element});
       if (c.kind == Kind::String) return callRuntime("Text", "Contains", ir::I1, {where, key});
@@ -72,7 +73,7 @@ ValueId FunctionLowering::builtinScalar(ExprId id) {
     case Builtin::Remove:
       if (l.get(operand(0)).kind != Kind::List) {
         const Type c = l.get(operand(0));
-        ValueId where = place(e.children[0], true).address, key = borrow(e.children[1]);
+        ValueId where = place(e.children[0], true).address, key = borrowAs(e.children[1], c.kind == Kind::Map ? c.key : c.element);
         return c.kind == Kind::Map ? callRuntime("Maps", "Remove", ir::I1, {where, key}, {c.key, c.element})
                                    : callRuntime("Sets", "Remove", ir::I1, {where, key}, {c.element});
       }
@@ -112,14 +113,14 @@ void FunctionLowering::replaceInto(const Expr& e, ValueId dest) {
   TypeId t = typeOf(e.children[0]);
   PlaceRef p = place(e.children[0], true);
   ValueId fresh = slotFor(t);
-  into(e.children[1], fresh);
+  intoAs(e.children[1], t, fresh);
   if (dest) moveBytes(dest, p.address, t);
   else drop(p.address, t);
   moveBytes(p.address, fresh, t);
 }
 
 void FunctionLowering::swapPlaces(const Expr& e) {
-  TypeId t = typeOf(e.children[0]);
+  TypeId t = typeOf(e.children[0]), u = t;      // of the two places: alike but for marks
   ValueId x, y;
   if (e.children.size() == 3) {                 // two elements of one list or array
     const Type list = l.get(t);
@@ -131,17 +132,18 @@ void FunctionLowering::swapPlaces(const Expr& e) {
     boundsCheck(i, length);
     boundsCheck(j, length);
     ValueId data = list.kind == Kind::Array ? base : b().load(ir::Ptr, base);
-    t = types.unmarked(list.element);
+    t = u = l.laidOut(list.element);
     x = b().padd(data, b().imul(i, b().i64(l.sizeOf(t))));
     y = b().padd(data, b().imul(j, b().i64(l.sizeOf(t))));
   } else {
     x = place(e.children[0], true).address;
     y = place(e.children[1], true).address;
+    u = typeOf(e.children[1]);
   }
-  ValueId held = slotFor(t);
-  moveBytes(held, x, t);
-  moveBytes(x, y, t);
-  moveBytes(y, held, t);
+  ValueId held = slotFor(u);
+  layOut(held, u, x, t);
+  layOut(x, t, y, u);
+  moveBytes(y, held, u);
 }
 
 // Sort(inout xs) by the elements' order, or by `before`, a function value (element, element): bool.
@@ -155,9 +157,20 @@ void FunctionLowering::sortList(const Expr& e) {
     b().store(list.kind == Kind::Array ? extentValue(list.extents[0]) : extentOf(base, t, 0), view, sequence::Length);
     b().store(b().i64(0), view, sequence::Capacity);
   }
-  TypeId element = types.unmarked(list.element);
-  if (e.children.size() > 1 && e.children[1]) callRuntime("Lists", "SortBy", ir::Void, {view, borrow(e.children[1])}, {element});
-  else callRuntime("Lists", "SortOrdered", ir::Void, {view}, {element});
+  TypeId element = l.laidOut(list.element);
+  if (e.children.size() < 2 || !e.children[1]) return void(callRuntime("Lists", "SortOrdered", ir::Void, {view}, {element}));
+  TypeId taken = l.laidOut(l.get(typeOf(e.children[1])).args[0]);
+  ValueId before = borrow(e.children[1]), count = b().load(ir::I64, view, sequence::Length), data = b().load(ir::Ptr, view);
+  if (l.laidOutAlike(element, taken)) return void(callRuntime("Lists", "SortBy", ir::Void, {view, before}, {element}));
+  // `before` was compiled for elements without marks: they are sorted in that layout.
+  ValueId plain = slotBytes(sequence::Bytes), memory = callRuntime("Memory", "Allocate", ir::Ptr, {b().imul(count, b().i64(l.sizeOf(taken)))});
+  layOutElements(memory, taken, data, element, count);
+  b().store(memory, plain);
+  b().store(count, plain, sequence::Length);
+  b().store(b().i64(0), plain, sequence::Capacity);
+  callRuntime("Lists", "SortBy", ir::Void, {plain, before}, {taken});
+  layOutElements(data, element, memory, taken, count);
+  callRuntime("Memory", "Release", ir::Void, {memory});
 }
 
 void FunctionLowering::builtinInto(ExprId id, ValueId dest) {
@@ -166,7 +179,7 @@ void FunctionLowering::builtinInto(ExprId id, ValueId dest) {
   at(e.place);
   auto operand = [&](size_t k) { return typeOf(e.children[k]); };
   auto changed = [&](size_t k) { return place(e.children[k], true).address; };
-  auto moved = [&](size_t k) { ValueId s = slotFor(operand(k)); into(e.children[k], s); return s; };
+  auto moved = [&](size_t k, TypeId as) { ValueId s = slotFor(as); intoAs(e.children[k], as, s); return s; };
   auto target = [&] { return dest ? dest : slotFor(t); };
   auto finish = [&](ValueId made) { if (!dest && !l.isUnit(t)) pushDrop(made, t); };
   switch (e.builtin) {
@@ -178,17 +191,17 @@ void FunctionLowering::builtinInto(ExprId id, ValueId dest) {
       return;
     }
     case Builtin::Append: {
-      ValueId list = changed(0), value = moved(1);
+      ValueId list = changed(0), value = moved(1, l.get(operand(0)).element);
       callRuntime("Lists", "AppendFrom", ir::Void, {list, value}, {l.get(operand(0)).element});
       return;
     }
     case Builtin::AppendAll: {
-      ValueId list = changed(0), more = moved(1);
+      ValueId list = changed(0), more = moved(1, operand(0));
       callRuntime("Lists", "AppendAll", ir::Void, {list, more}, {l.get(operand(0)).element});
       return;
     }
     case Builtin::Insert: {
-      ValueId list = changed(0), i = index(e.children[1]), value = moved(2);
+      ValueId list = changed(0), i = index(e.children[1]), value = moved(2, l.get(operand(0)).element);
       at(e.place);
       ValueId length = header(ir::I64, list, sequence::Length);
       trapIf(b().icmp(Cond::Ugt, i, length), ir::TrapKind::Index, {i, length});
@@ -226,7 +239,7 @@ void FunctionLowering::builtinInto(ExprId id, ValueId dest) {
     case Builtin::Box: {
       TypeId element = l.get(t).element;
       ValueId block = callRuntime("Memory", "Allocate", ir::Ptr, {b().i64(std::max(l.sizeOf(element), 1u))});
-      into(e.children[0], block);
+      intoAs(e.children[0], element, block);
       b().store(block, target());
       return;
     }

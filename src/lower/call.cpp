@@ -8,55 +8,48 @@ namespace mica::lower {
 // An argument as the callee wants it: a scalar, or the address of a place, a borrowed value, or a value to take over.
 ValueId FunctionLowering::argument(ExprId id, Mode mode, TypeId param) {
   TypeId t = typeOf(id);
-  if (mode == Mode::Inout) {
-    PlaceRef p = place(id, true);
-    if (p.sliceView && l.get(t).kind == Kind::Tensor) {
-      // The callee may put another tensor into the view: then its elements go back to where the slice lies.
-      ValueId original = slotFor(t);
-      moveBytes(original, p.address, t);
-      ValueId view = slotFor(t);
-      moveBytes(view, p.address, t);
-      b().store(null(), view, tensor::Owner);
-      sliceBacks.push_back({view, original, t});
-      return view;
-    }
-    return p.address;
-  }
+  if (mode == Mode::Inout) return changedArgument(place(id, true), t, param);
   if (isScalar(param)) {
     if (l.isTrackedFloat(t)) return b().load(l.irType(types.unmarked(t)), borrow(id));
     return scalar(id);
   }
-  if (mode == Mode::Read) {
-    if (l.isTrackedFloat(param) && !l.isTrackedFloat(t)) {    // a plain number where a tracked one is expected: no entry
-      ValueId slot = slotFor(param, true);
-      b().store(scalar(id), slot);
-      return slot;
-    }
-    return borrow(id);
-  }
-  ValueId slot = slotFor(t);
-  if (l.isTrackedFloat(param) && !l.isTrackedFloat(t)) {
-    b().memZero(slot = slotFor(param), 16);
-    b().store(scalar(id), slot);
-  } else {
-    into(id, slot);
-  }
+  if (mode == Mode::Read) return borrowAs(id, param);
+  TypeId as = l.laidOutAlike(t, param) ? t : param;
+  ValueId slot = slotFor(as);
+  intoAs(id, as, slot);
   return slot;
 }
 
-void FunctionLowering::finishSliceBacks(size_t from) {
-  for (size_t k = from; k < sliceBacks.size(); k++) {
-    SliceBack s = sliceBacks[k];
-    ValueId now = b().load(ir::Ptr, s.view, tensor::Data), before = b().load(ir::Ptr, s.original, tensor::Data);
-    BlockId changed = b().createBlock(), done = b().createBlock();
-    b().brIf(b().icmp(Cond::Ne, now, before), changed, done);
-    b().setBlock(changed);
-    copyElements(s.original, s.view, s.type, s.type);
-    drop(s.view, s.type);
-    b().br(done);
-    b().setBlock(done);
+// The address of a place that the callee changes. Where it lies otherwise than the callee takes it, the callee gets it in a slot, and what it
+// leaves there goes back behind the call.
+ValueId FunctionLowering::changedArgument(PlaceRef p, TypeId t, TypeId param) {
+  if (p.sliceView && l.get(t).kind == Kind::Tensor) {
+    ValueId original = slotFor(t), view = slotFor(t);
+    moveBytes(original, p.address, t);
+    moveBytes(view, p.address, t);
+    b().store(null(), view, tensor::Owner);
+    writeBacks.push_back([=, this] {            // when the callee has put another tensor there, its elements are copied to where the slice lies
+      ValueId now = b().load(ir::Ptr, view, tensor::Data), before = b().load(ir::Ptr, original, tensor::Data);
+      BlockId changed = b().createBlock(), done = b().createBlock();
+      b().brIf(b().icmp(Cond::Ne, now, before), changed, done);
+      b().setBlock(changed);
+      copyElements(original, view, t, t);
+      drop(view, t);
+      b().br(done);
+      b().setBlock(done);
+    });
+    return view;
   }
-  sliceBacks.resize(from);
+  if (l.laidOutAlike(t, param)) return p.address;
+  ValueId slot = slotFor(param);
+  layOut(slot, param, p.address, t);
+  writeBacks.push_back([=, this] { layOut(p.address, t, slot, param); });
+  return slot;
+}
+
+void FunctionLowering::finishWriteBacks(size_t from) {
+  for (size_t k = from; k < writeBacks.size(); k++) writeBacks[k]();
+  writeBacks.resize(from);
 }
 
 // ---- hidden extents (rules.md, 7): known extents of the arguments first, then run-time ones; the rest is checked ----
@@ -238,7 +231,7 @@ ValueId FunctionLowering::emitCall(ExprId id, ValueId dest, bool* failing) {
   const InstanceMarks& calleeMarks = l.marks.of(target);
   TypeId resultT = l.fixExtents(calleeMarks.result, target);
   if (l.get(resultT).kind == Kind::Simd) resultT = typeOf(id);   // whose lanes are known here
-  size_t backs = sliceBacks.size();
+  size_t backs = writeBacks.size();
   std::vector<Mode> modes;
   for (const ParamDecl& p : callee.params) modes.push_back(p.mode);
   std::vector<ValueId> values = arguments(e, 0, modes, target.params);
@@ -252,7 +245,7 @@ ValueId FunctionLowering::emitCall(ExprId id, ValueId dest, bool* failing) {
   args.insert(args.end(), values.begin(), values.end());
   ir::Type result = callee.resultMode != ResultMode::Value || *failing ? ir::Ptr : viaAddress ? ir::Void : l.irType(resultT);
   ValueId answer = b().call(l.instanceSymbol(target), result, args);
-  finishSliceBacks(backs);
+  finishWriteBacks(backs);
   if (l.get(resultT).kind == Kind::Never && !*failing && !endsBlock()) b().unreachable();
   return answer;
 }
@@ -279,7 +272,7 @@ void FunctionLowering::callValue(const Expr& e, ValueId dest, ValueId* result, b
   const Type f = l.get(functionType);
   *failing = !f.fails.empty();
   ValueId pair = borrow(e.children[0]);
-  size_t backs = sliceBacks.size();
+  size_t backs = writeBacks.size();
   std::vector<ValueId> values = arguments(e, 1, f.modes, f.args);
   at(e.place);
   bool viaAddress = !l.isUnit(f.result) && (*failing || !isScalar(f.result));
@@ -288,7 +281,7 @@ void FunctionLowering::callValue(const Expr& e, ValueId dest, ValueId* result, b
   args.push_back(b().load(ir::Ptr, pair, 8));
   args.insert(args.end(), values.begin(), values.end());
   *result = b().callInd(b().load(ir::Ptr, pair), *failing ? ir::Ptr : viaAddress ? ir::Void : l.irType(f.result), args);
-  finishSliceBacks(backs);
+  finishWriteBacks(backs);
 }
 
 }  // namespace mica::lower

@@ -99,7 +99,7 @@ struct ClosureLowering {
 
   void valueBody(FunctionLowering& inner, TypeId result, bool viaAddress) {
     if (inner.l.isUnit(result)) { inner.scoped([&] { inner.evaluate(c.value); }); return; }
-    if (viaAddress) { inner.into(c.value, inner.resultAddress); return inner.leaveWith({}); }
+    if (viaAddress) { inner.intoAs(c.value, result, inner.resultAddress); return inner.leaveWith({}); }
     inner.leaveWith(inner.scalar(c.value));
   }
 };

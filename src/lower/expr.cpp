@@ -82,14 +82,7 @@ ValueId FunctionLowering::scalar(ExprId id) {
     case ExprKind::InRange: return inRange(e);
     case ExprKind::InSet: {
       const Type container = l.get(typeOf(e.children[1]));
-      TypeId keyType = typeOf(e.children[0]);
-      ValueId key;
-      if (isScalar(keyType)) {
-        key = slotFor(keyType);
-        storeValue(key, keyType, scalar(e.children[0]));
-      } else {
-        key = borrow(e.children[0]);
-      }
+      ValueId key = container.kind == Kind::String ? borrow(e.children[0]) : borrowAs(e.children[0], container.kind == Kind::Map ? container.key : container.element);
       ValueId where = borrow(e.children[1]);
       if (container.kind == Kind::Map) return callRuntime("Maps", "Contains", ir::I1, {where, key}, {container.key, container.element});
       if (container.kind == Kind::Set) return callRuntime("Sets", "Contains", ir::I1, {where, key}, {container.element});
@@ -361,80 +354,6 @@ ValueId FunctionLowering::borrow(ExprId id) {
   return slot;
 }
 
-// The same, laid out as `want`, which differs in marks alone.
-ValueId FunctionLowering::borrowAs(ExprId id, TypeId want) {
-  ValueId address = borrow(id);
-  if (l.laidOutAlike(typeOf(id), want)) return address;
-  ValueId copied = slotFor(typeOf(id)), answer = slotFor(want);
-  copy(copied, address, typeOf(id));
-  layOut(answer, want, copied, typeOf(id));
-  pushDrop(answer, want);
-  return answer;
-}
-
-// Moves a value between the layouts of two types that differ in marks alone: a tracked float is a pair with its entry, and a plain one has none.
-void FunctionLowering::layOut(ValueId to, TypeId want, ValueId from, TypeId have) {
-  if (l.laidOutAlike(have, want)) return moveBytes(to, from, want);
-  const Type w = l.get(want), h = l.get(have);
-  switch (w.kind) {
-    case Kind::Float32: case Kind::Float64: {
-      ValueId value = b().load(l.irType(have), from);
-      if (l.isTrackedFloat(want)) b().memZero(to, 16);
-      b().store(value, to);
-      return;
-    }
-    case Kind::Tuple: case Kind::Record: {
-      const Layout wanted = l.layout(want), given = l.layout(have);
-      std::vector<TypeId> wantedFields = l.fieldTypes(want), givenFields = l.fieldTypes(have);
-      for (size_t k = 0; k < w.extents.size(); k++) b().store(b().load(ir::I64, from, int64_t(8 * k)), to, int64_t(8 * k));
-      for (size_t k = 0; k < wantedFields.size(); k++) layOut(offset(to, wanted.offsets[k]), wantedFields[k], offset(from, given.offsets[k]), givenFields[k]);
-      return;
-    }
-    case Kind::Optional:
-      b().memZero(to, l.sizeOf(want));
-      b().store(b().load(ir::I8, from), to);
-      return layOut(offset(to, l.layout(want).offsets[1]), w.element, offset(from, l.layout(have).offsets[1]), h.element);
-    case Kind::Array: {
-      ValueId wide = b().i64(l.sizeOf(w.element)), given = b().i64(l.sizeOf(h.element));
-      countedLoop(extentValue(w.extents[0]), [&](ValueId i) { layOut(b().padd(to, b().imul(i, wide)), w.element, b().padd(from, b().imul(i, given)), h.element); });
-      return;
-    }
-    case Kind::List: {
-      ValueId wide = b().i64(l.sizeOf(w.element)), given = b().i64(l.sizeOf(h.element)), count = b().load(ir::I64, from, sequence::Length);
-      ValueId data = callRuntime("Memory", "Allocate", ir::Ptr, {b().imul(count, wide)}), old = b().load(ir::Ptr, from);
-      countedLoop(count, [&](ValueId i) { layOut(b().padd(data, b().imul(i, wide)), w.element, b().padd(old, b().imul(i, given)), h.element); });
-      b().store(data, to);
-      b().store(count, to, sequence::Length);
-      b().store(b().binary(Op::IMaxS, count, b().i64(1)), to, sequence::Capacity);
-      BlockId owned = b().createBlock(), done = b().createBlock();
-      b().brIf(b().icmp(Cond::Ne, b().load(ir::I64, from, sequence::Capacity), b().i64(0)), owned, done);
-      b().setBlock(owned);
-      callRuntime("Memory", "Release", ir::Void, {old});
-      b().br(done);
-      b().setBlock(done);
-      return;
-    }
-    default: internalError("a " + l.mangle(have) + " where a " + l.mangle(want) + " is wanted");
-  }
-}
-
-// A plain number for a tracked place: without an entry, so a leaf when it is used in a window.
-void FunctionLowering::intoAs(ExprId id, TypeId want, ValueId dest) {
-  if (!l.laidOutAlike(typeOf(id), want) && !l.isTrackedFloat(typeOf(id)) && !l.isTrackedFloat(want)) {
-    ValueId made = slotFor(typeOf(id));
-    into(id, made);
-    return layOut(dest, want, made, typeOf(id));
-  }
-  bool tracked = l.isTrackedFloat(typeOf(id));
-  if (tracked && isScalar(want)) return storeValue(dest, want, scalar(id));
-  if (!l.isTrackedFloat(want) || tracked) {
-    into(id, dest);
-    return checkShape(dest, typeOf(id), want);
-  }
-  b().memZero(dest, 16);
-  b().store(scalar(id), dest);
-}
-
 void FunctionLowering::into(ExprId id, ValueId dest) {
   const Expr& e = expr(id);
   TypeId t = typeOf(id);
@@ -526,7 +445,7 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
       for (size_t k = 0; k < e.children.size(); k += isMap ? 2 : 1) {
         scoped([&] {
           ValueId key = slotFor(keyType);
-          into(e.children[k], key);
+          intoAs(e.children[k], keyType, key);
           if (isMap) {
             putInto(dest, type, key, e.children[k + 1]);
           } else {
@@ -595,7 +514,7 @@ void FunctionLowering::recordExtents(const Expr& e, const Type& type, const std:
 void FunctionLowering::putInto(ValueId map, const Type& type, ValueId key, ExprId value) {
   pushDrop(key, type.key);
   ValueId v = slotFor(type.element);
-  into(value, v);
+  intoAs(value, type.element, v);
   callRuntime("Maps", "Put", ir::Void, {map, key, v}, {type.key, type.element});
   if (l.owns(type.key)) b().memZero(key, l.sizeOf(type.key));
 }
@@ -637,7 +556,7 @@ void FunctionLowering::comprehension(ExprId id, TypeId t, ValueId dest) {
     b().setBlock(take);
     scoped([&] {
       ValueId slot = slotFor(element);
-      into(e.children[0], slot);
+      intoAs(e.children[0], element, slot);
       callRuntime("Lists", "AppendFrom", ir::Void, {collected, slot}, {element});
     });
     if (!endsBlock()) b().br(next);

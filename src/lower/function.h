@@ -146,10 +146,8 @@ class FunctionLowering {
   // ---- expr.cpp ----
   ValueId scalar(ExprId);
   void into(ExprId, ValueId dest);
-  void intoAs(ExprId, TypeId want, ValueId dest);   // want differs from the expression's type in marks, or has extents known that are checked
+  void putInto(ValueId map, const Type& type, ValueId key, ExprId value);
   void recordExtents(const Expr&, const Type&, const std::vector<uint32_t>& offsets, ValueId dest);
-  ValueId borrowAs(ExprId, TypeId want);
-  void layOut(ValueId to, TypeId want, ValueId from, TypeId have);
   bool passesOn(ExprId) const;                      // an implicit conversion of extents alone
   ValueId borrow(ExprId);
   void evaluate(ExprId);                       // for its effects; the result is released
@@ -200,9 +198,9 @@ class FunctionLowering {
   ValueId emitCall(ExprId, ValueId dest, bool* failing);  // answers the IR result (failure, scalar, place, or none)
   struct Argument { ValueId value; };
   ValueId argument(ExprId, Mode, TypeId param);
-  struct SliceBack { ValueId view, original; TypeId type; };
-  std::vector<SliceBack> sliceBacks;                      // inout slices to be written back after the call
-  void finishSliceBacks(size_t from);
+  ValueId changedArgument(PlaceRef, TypeId, TypeId param);
+  std::vector<std::function<void()>> writeBacks;          // of inout arguments that the callee gets in a slot: what is done behind the call
+  void finishWriteBacks(size_t from);
   std::vector<ValueId> arguments(const Expr&, uint32_t first, const std::vector<Mode>&, const std::vector<TypeId>& params);
   std::vector<uint32_t> textOrder(const Expr&) const;     // the children's numbers in the order of the text: named ones may stand anywhere
   std::vector<ValueId> hiddenExtents(const Expr&, const Decl& callee, const Instance& target, const std::vector<ValueId>& argumentValues);
@@ -246,12 +244,18 @@ class FunctionLowering {
   void copyElements(ValueId toStruct, ValueId fromStruct, TypeId to, TypeId from);   // element by element, any strides
   void convertTensor(ExprId, TypeId, ValueId dest);
 
+  // ---- relayout.cpp ----
+  ValueId borrowAs(ExprId, TypeId want);
+  void intoAs(ExprId, TypeId want, ValueId dest);
+  void layOut(ValueId to, TypeId want, ValueId from, TypeId have);
+  void layOutElements(ValueId to, TypeId want, ValueId from, TypeId have, ValueId count);
+  void layOutEntries(ValueId to, const Type& want, ValueId from, TypeId have);
+
   // ---- shapes.cpp ----
   using Meeting = std::pair<ValueId, ValueId>;             // two extents that must be equal
   void checkMeeting(const std::string& words, const std::vector<ValueId>& first, const std::vector<ValueId>& second, const std::vector<Meeting>&);
   std::vector<ValueId> shownExtents(ValueId address, TypeId);
   void checkShape(ValueId address, TypeId from, TypeId to);          // where open extents of a value meet known ones of its place
-  void putInto(ValueId map, const Type& type, ValueId key, ExprId value);
   void checkField(const Expr& target, ValueId address, ValueId value);
   void checkDeclared(const std::string& what, TypeId declared, TypeId actual, ValueId address, const std::vector<ValueId>& solved);
 

@@ -22,7 +22,7 @@ PlaceRef FunctionLowering::place(ExprId id, bool forChanging) {
     case ExprKind::MapElement: {
       const Type map = l.get(typeOf(e.children[0]));
       ValueId base = isPlace(e.children[0]) ? place(e.children[0], forChanging).address : borrow(e.children[0]);
-      ValueId key = borrow(e.children[1]);
+      ValueId key = borrowAs(e.children[1], map.key);
       at(e.place);
       bool otherwise = e.children.size() > 2 && e.children[2];
       if (forChanging && otherwise) {
@@ -36,7 +36,7 @@ PlaceRef FunctionLowering::place(ExprId id, bool forChanging) {
         scoped([&] {
           ValueId newKey = slotFor(map.key), value = slotFor(map.element);
           copy(newKey, key, map.key);
-          into(e.children[2], value);
+          intoAs(e.children[2], map.element, value);
           b().store(callRuntime("Maps", "PutNew", ir::Ptr, {base, newKey, value}, {map.key, map.element}), answer);
         });
         b().br(done);
@@ -51,7 +51,7 @@ PlaceRef FunctionLowering::place(ExprId id, bool forChanging) {
         ValueId value = slotFor(map.element, true);
         b().brIf(isNull(found), make, done);
         b().setBlock(make);
-        scoped([&] { into(e.children[2], value); });
+        scoped([&] { intoAs(e.children[2], map.element, value); });
         b().store(value, answer);
         b().br(done);
         b().setBlock(done);

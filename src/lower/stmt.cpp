@@ -82,7 +82,7 @@ void FunctionLowering::assignTo(ExprId target, ExprId value) {
     const Type map = l.get(typeOf(to.children[0]));
     ValueId base = place(to.children[0], true).address;
     ValueId key = slotFor(map.key);
-    into(to.children[1], key);
+    intoAs(to.children[1], map.key, key);
     return putInto(base, map, key, value);
   }
   if (isScalar(t)) {
@@ -121,11 +121,13 @@ void FunctionLowering::assignTuple(const Stmt& s) {
   for (size_t k = 0; k < targets.size(); k++) {
     if (!targets[k]) { if (k < fresh.size()) drop(fresh[k], typeOf(s.values[k])); continue; }
     TypeId t = typeOf(targets[k]);
-    ValueId value = fresh.size() == targets.size() ? fresh[k] : offset(fresh[0], l.layout(typeOf(s.values[0])).offsets[k]);
+    bool apart = fresh.size() == targets.size();
+    ValueId value = apart ? fresh[k] : offset(fresh[0], l.layout(typeOf(s.values[0])).offsets[k]);
+    TypeId given = apart ? typeOf(s.values[k]) : l.get(typeOf(s.values[0])).args[k];
     PlaceRef p = place(targets[k], true);
     if (p.sliceView) { copyElements(p.address, value, t, t); drop(value, t); continue; }
     drop(p.address, t);
-    moveBytes(p.address, value, t);
+    layOut(p.address, t, value, given);
   }
 }
 
@@ -146,8 +148,8 @@ void FunctionLowering::update(const Stmt& s) {
       callRuntime("Format", "AppendText", ir::Void, {address, borrow(s.value), b().i64(0)});
       return;
     }
-    ValueId more = slotFor(typeOf(s.value));
-    into(s.value, more);
+    ValueId more = slotFor(t);
+    intoAs(s.value, t, more);
     callRuntime("Lists", "AppendAll", ir::Void, {address, more}, {l.get(t).element});
     return;
   }
@@ -630,7 +632,8 @@ void FunctionLowering::makeFailureBlock(ExprId id, ValueId* block) {
   b().store(b().symAddr(l.failureText(t)), *block, failure::Text);
   b().store(l.owns(t) ? b().symAddr(l.glue(Glue::Drop, t)) : null(), *block, failure::Drop);
   ValueId payload = offset(*block, failure::Payload);
-  for (size_t k = 0; k < e.children.size(); k++) scoped([&] { into(e.children[k], offset(payload, layout.offsets[k])); });
+  std::vector<TypeId> fields = l.fieldTypes(t);
+  for (size_t k = 0; k < e.children.size(); k++) scoped([&] { intoAs(e.children[k], fields[k], offset(payload, layout.offsets[k])); });
 }
 
 void FunctionLowering::failStatement(const Stmt& s) {

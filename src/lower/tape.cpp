@@ -330,7 +330,7 @@ void FunctionLowering::accumulate(const Expr& e) {
   bool part = e.children.size() > 1;
   if (part) {
     ValueId value = slotFor(element);
-    into(e.children[1], value);
+    intoAs(e.children[1], element, value);
     b().store(b().iadd({scalar(e.children[2]), b().i64(1)}), counter);
     at(e.place);
     callRuntime("Lists", "AppendFrom", ir::Void, {list, value}, {element});
