@@ -74,9 +74,8 @@ bool BodyChecker::take(const ast::CallExpr* e, std::vector<const ast::Arg*>& out
   return false;
 }
 
-ExprId BodyChecker::inoutArg(const ast::Arg& a, const std::string& callee, const char* name, TypeId hint) {
-  Slot slot{name, {}, Mode::Inout, false, nullptr, true};
-  slot.elementsAlone = callee == "Sort" || callee == "Swap";   // a slice's elements can be exchanged
+ExprId BodyChecker::inoutArg(const ast::Arg& a, const std::string& callee, const char* name, TypeId hint, Change change) {
+  Slot slot{name, {}, Mode::Inout, false, nullptr, true, change};
   ExprId x = argument(slot, hint, a, callee);
   if (!isError(x) && !isPlace(x)) {
     error(a.value, "`" + callee + "` changes a variable or a part of one, and this is a computed value");
@@ -102,7 +101,7 @@ ExprId BodyChecker::printCall(const ast::CallExpr* e) {
 ExprId BodyChecker::sortCall(const ast::CallExpr* e) {
   std::vector<const ast::Arg*> a;
   if (!take(e, a, {"xs", "before"}, 1)) return errorExpr(e);
-  ExprId xs = inoutArg(*a[0], "Sort", "xs");
+  ExprId xs = inoutArg(*a[0], "Sort", "xs", {}, Change::Elements);
   if (isError(xs)) return errorExpr(e);
   const Type t = typ(typeOf(xs));
   bool sortable = t.kind == Kind::List || t.kind == Kind::Array || (t.kind == Kind::Tensor && t.extents.size() == 1);
@@ -446,7 +445,7 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
     }
     case Builtin::Swap: {
       if (!take(e, a, {"a", "b", "c"}, 2)) return errorExpr(e);
-      ExprId x = inoutArg(*a[0], name, "a");
+      ExprId x = inoutArg(*a[0], name, "a", {}, a[2] ? Change::Elements : Change::Handed);
       if (a[2]) {
         const Type t = typ(typeOf(x));
         bool fits = t.kind == Kind::List || t.kind == Kind::Array || (t.kind == Kind::Tensor && t.extents.size() == 1);
@@ -455,7 +454,7 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
         return isError(i) || isError(j) ? errorExpr(e) : makeBuiltin(b, unit(), {x, i, j}, {Mode::Inout, Mode::Read, Mode::Read}, e);
       }
       ExprId y = inoutArg(*a[1], name, "b", isError(x) ? TypeId{} : typeOf(x));
-      if (isError(x) || isError(y) || refuseView(x, a[0]->value) || refuseView(y, a[1]->value)) return errorExpr(e);
+      if (isError(x) || isError(y)) return errorExpr(e);
       if (!types.same(typeOf(x), typeOf(y))) {
         error(e, "`Swap` exchanges values of one type, and these are " + aType(types.unmarked(typeOf(x))) + " and " + aType(types.unmarked(typeOf(y))));
         return errorExpr(e);
@@ -582,7 +581,7 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
     }
     case Builtin::ClipByNorm: {
       if (!take(e, a, {"x", "limit"}, 2)) return errorExpr(e);
-      ExprId x = inoutArg(*a[0], name, "x");
+      ExprId x = inoutArg(*a[0], name, "x", {}, Change::Elements);
       ExprId limit = exprAs(a[1]->value, scalar(Kind::Float64), "the limit");
       Kind k = kindOf(x);
       if (k != Kind::Tensor && k != Kind::Record && !isFloat(k)) return refuse(0, "a tensor or a record", x);

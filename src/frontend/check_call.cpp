@@ -173,6 +173,7 @@ ExprId BodyChecker::callDecl(DeclId id, const ast::CallExpr* e, const ast::Seq<a
   get(c).modes = std::move(modes);
   get(c).typeArgs = b.types;
   get(c).extentArgs = b.how;
+  if (d.resultMode == ResultMode::Inout) heldResults[c.index] = types.substitute(d.result, id, b.types, holding(b.extents));
   return finishCall(c, failsOf(id), e, d.name);
 }
 
@@ -273,16 +274,7 @@ bool BodyChecker::assignSlots(const std::vector<Slot>& slots, const ast::CallExp
   return fine;
 }
 
-// Is the k-th extent of the place one that its record, open here, gives to other fields too?
-bool BodyChecker::sharesExtent(ExprId place, size_t k) {
-  const Expr& e = get(place);
-  if (e.kind != ExprKind::Field) return false;
-  const Type record = typ(typeOf(e.children[0]));
-  if (record.kind != Kind::Record || e.index >= program.get(record.decl).fields.size()) return false;
-  const Type field = typ(program.get(record.decl).fields[e.index].type);
-  return k < field.extents.size() && !types.isOpen(field.extents[k]) && !types.isConstant(field.extents[k]);
-}
-
+// Arrays lie in place, so their lengths are known when the program is compiled.
 bool BodyChecker::holdsOpenArray(TypeId t) {
   if (!t) return false;
   const Type type = typ(t);
@@ -302,9 +294,7 @@ ExprId BodyChecker::argument(const Slot& slot, TypeId want, const ast::Arg& a, c
       if (a.isInout) error(a.value, "`inout` needs a variable or a part of one, and this is a computed value");
       return errorExpr(a.value);
     }
-    if (!slot.elementsAlone && refuseView(x, a.value)) return errorExpr(a.value);
-    markChanged(x);
-    return x;
+    return changing(x, a.value, slot.change, "`" + callee + "`", &slot);
   }
   if (a.isInout) {
     error(Span{a.place, 5}, "the parameter `" + slot.name + "` of `" + callee + "` does not change its argument").note("write it without `inout`");
@@ -416,15 +406,6 @@ bool BodyChecker::arguments(std::vector<Slot>& slots, Binding& b, const ast::Cal
       continue;
     }
     TypeId have = typeOf(children[i]);
-    const std::vector<ExtentId> written = typ(slots[i].type).extents, gets = typ(want).extents;
-    bool shared = false;
-    for (size_t k = 0; k < gets.size() && k < written.size(); k++)
-      shared = shared || (types.isOpen(gets[k]) && types.isOpen(written[k]) && sharesExtent(children[i], k));
-    if (shared) {
-      error(at, "`" + callee + "` may change an extent of " + quote(at) + " that belongs to its whole record").note("give the extent of `" + slots[i].name + "` a name in place of `?`");
-      fine = false;
-      continue;
-    }
     bool both = compatible(have, want) != Compat::No && (compatible(want, have) != Compat::No);
     if (types.same(have, want)) continue;
     if (!both) {

@@ -6,19 +6,22 @@
 
 namespace mica {
 
-// The types of the leaves in order of first occurrence: fields marked `tracked`, through records, arrays and lists.
+// The types of the leaves in order of first occurrence: fields marked `tracked`, through records, arrays and lists. They are the held types
+// (check_places.cpp); of two that are one type the stricter stands for both.
 void BodyChecker::collectLeaves(TypeId type, std::vector<TypeId>& out, std::vector<TypeId>& open) {
   const Type t = typ(type);
   if (t.tracked) {
     TypeId plain = types.unmarked(type);
-    if (std::find(out.begin(), out.end(), plain) == out.end()) out.push_back(plain);
+    auto known = std::find_if(out.begin(), out.end(), [&](TypeId leaf) { return opened(leaf) == opened(plain); });
+    if (known == out.end()) out.push_back(plain);
+    else if (!mentionsHeld(*known)) *known = plain;
     return;
   }
   if (t.kind == Kind::Array || t.kind == Kind::List) return collectLeaves(t.element, out, open);
   if (t.kind != Kind::Record || std::find(open.begin(), open.end(), type) != open.end() || open.size() > 100) return;
   open.push_back(type);
   checker.ensureSignature(t.decl);
-  for (const FieldDecl& f : program.get(t.decl).fields) collectLeaves(types.substitute(f.type, t.decl, t.args, t.extents), out, open);
+  for (const FieldDecl& f : program.get(t.decl).fields) collectLeaves(types.substitute(f.type, t.decl, t.args, holding(t.extents)), out, open);
   open.pop_back();
 }
 
@@ -91,11 +94,12 @@ void BodyChecker::eachStatement(const ast::EachStmt* s, std::vector<StmtId>& out
   }
   for (size_t i = 1; fine && i < records.size(); i++) {
     const Type a = typ(typeOf(records[0])), b = typ(typeOf(records[i]));
-    if (a.decl == b.decl && a.args == b.args) continue;
+    bool alike = a.decl == b.decl && a.args == b.args;
+    if (alike && compatibleExtents(b.extents, a.extents) != Compat::No) continue;
     std::string where;
     sameStructure(typeOf(records[0]), typeOf(records[i]), &where);
-    std::string at = where.empty() ? "" : " at `" + where + "`";
-    error(Span{s->place, 4}, "`each` needs records of one structure, and `" + show(typeOf(records[0])) + "` and `" + show(typeOf(records[i])) + "` differ" + (where.empty() ? " in their types" : at));
+    std::string in = alike ? " in their extents" : where.empty() ? " in their types" : " at `" + where + "`";
+    error(Span{s->place, 4}, "`each` needs records of one structure, and `" + show(typeOf(records[0])) + "` and `" + show(typeOf(records[i])) + "` differ" + in);
     fine = false;
   }
   std::vector<TypeId> leaves, open;
@@ -119,11 +123,12 @@ void BodyChecker::eachStatement(const ast::EachStmt* s, std::vector<StmtId>& out
   for (TypeId leaf : leaves) {
     Scope scope(*this);
     EachLeaf v;
-    v.type = leaf;
+    v.type = opened(leaf);
     for (size_t i = 0; i < s->names.size(); i++) {
-      TypeId type = leaf;
+      TypeId type = v.type;
       LocalId local = declareLocal(s->names[i].id, s->names[i].place, i == 0 ? types.withMark(type, true) : type, Local::Form::LoopRead);
       eachLocals.insert(local.index);
+      heldLocals[local.index] = leaf;
       v.locals.push_back(local);
     }
     if (s->path) v.path = declareLocal(s->path.id, s->path.place, stringType(), Local::Form::LoopRead);

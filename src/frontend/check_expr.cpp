@@ -160,6 +160,7 @@ ExprId BodyChecker::useLocal(const Entry& entry, const ast::Expr* at) {
     if (known) continue;
     Local outer = get(id);
     LocalId inner = newLocal(outer.name, outer.place, outer.type, Local::Form::Capture);
+    if (auto held = heldLocals.find(id.index); held != heldLocals.end()) heldLocals[inner.index] = TypeId(held->second);
     f.closure->captures.push_back({id, inner, f.closure->moves ? Mode::Move : Mode::Read});
     id = inner;
   }
@@ -374,53 +375,6 @@ ExprId BodyChecker::tupleField(const ast::TupleFieldExpr* e) {
   get(f).children = {base};
   get(f).index = e->index;
   return f;
-}
-
-// Is the expression a place of somebody: a variable or a part of one.
-bool BodyChecker::isPlace(ExprId id) {
-  const Expr& e = get(id);
-  switch (e.kind) {
-    case ExprKind::Local: return true;
-    case ExprKind::Field: case ExprKind::Element: case ExprKind::MapElement: case ExprKind::Slice: return isPlace(e.children[0]);
-    case ExprKind::Call: return program.get(e.callee).resultMode != ResultMode::Value;
-    case ExprKind::Builtin: return e.builtin == Builtin::Find || e.builtin == Builtin::FindInout || (e.builtin == Builtin::Unbox && isPlace(e.children[0]));
-    case ExprKind::Intrinsic: return e.text == "Raw.Place" || e.text == "Raw.Edit";
-    default: return false;
-  }
-}
-
-// Tensors' slices take values; those of lists, arrays and strings are views without room, whose elements alone change.
-bool BodyChecker::refuseView(ExprId place, const ast::Expr* at) {
-  if (get(place).kind != ExprKind::Slice || kindOf(place) == Kind::Tensor) return false;
-  const Type whole = typ(typeOf(get(place).children[0]));
-  std::string what = whole.kind == Kind::String ? "string" : whole.kind == Kind::Array ? "array" : "list";
-  Diagnostic* m = &error(at, "this slice of a" + std::string(what == "array" ? "n " : " ") + what + " is a view and cannot change as a whole");
-  if (what != "string") m->note("its elements can: `for inout x in " + quoteExact(at) + " do`");
-  return true;
-}
-
-// The place changes here: a closure that captured its variable changes it too, and an `each` its record.
-void BodyChecker::markChanged(ExprId place) {
-  while (true) {
-    const Expr& e = get(place);
-    bool part = e.kind == ExprKind::Field || e.kind == ExprKind::Element || e.kind == ExprKind::MapElement || e.kind == ExprKind::Slice || e.kind == ExprKind::Convert ||
-                (e.kind == ExprKind::Call && !e.children.empty() && program.get(e.callee).resultMode == ResultMode::Inout) || (e.kind == ExprKind::Builtin && !e.children.empty());
-    if (!part) break;
-    place = e.children[0];
-  }
-  if (get(place).kind != ExprKind::Local) return;
-  LocalId local = get(place).local;
-  for (size_t i = frames.size(); i-- > 0;) {
-    if (!frames[i].closure) continue;
-    for (Capture& c : frames[i].closure->captures) {
-      if (c.inner == local && c.mode == Mode::Read) c.mode = Mode::Inout;
-      if (c.inner == local) {
-        local = c.outer;
-        break;
-      }
-    }
-  }
-  if (eachLocals.count(local.index)) get(local).form = Local::Form::LoopInout;
 }
 
 // ---- choosing values ----

@@ -1,4 +1,5 @@
-// Patterns: what they test, what they bind, and whether the arms of a `match` leave something out.
+// Patterns: what they test, what they bind, and whether the arms of a `match` leave something out. The type that a pattern is checked against is
+// the held one (check_places.cpp) where its subject changes in place.
 #include <algorithm>
 
 #include "frontend/checker.h"
@@ -8,7 +9,7 @@ namespace mica {
 PatternId BodyChecker::makePattern(PatternKind kind, TypeId type, const ast::Pattern* at) {
   Pattern p;
   p.kind = kind;
-  p.type = type;
+  p.type = opened(type);
   p.place = at ? at->place : Place{};
   body.patterns.push_back(std::move(p));
   return PatternId{uint32_t(body.patterns.size() - 1)};
@@ -19,7 +20,8 @@ PatternId BodyChecker::bindName(NameId name, const ast::Pattern* at, TypeId type
   bool twice = std::find(boundNames.begin(), boundNames.end(), name) != boundNames.end();
   if (twice) error(Span{at->place, at->length}, "this pattern binds `" + text(name) + "` twice");
   boundNames.push_back(name);
-  LocalId local = declareLocal(twice ? word::Discard : name, at->place, type, form, mode);
+  LocalId local = declareLocal(twice ? word::Discard : name, at->place, opened(type), form, mode);
+  if (mentionsHeld(type)) heldLocals[local.index] = type;
   body.patterns[id.index].local = local;
   return id;
 }

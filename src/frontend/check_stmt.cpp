@@ -254,6 +254,7 @@ void BodyChecker::declareNamed(const ast::LocalStmt* s, ExprId value, StmtId id)
   get(local).marked = s->type != nullptr;
   get(local).leaf = declaredType && typ(declaredType).tracked;
   if (form == Local::Form::NamedRead || form == Local::Form::NamedInout) get(local).type = typeOf(value);
+  if (form == Local::Form::NamedInout) heldLocals[local.index] = heldType(value);
   get(id).local = local;
   get(id).value = value;
   initializers[local.index] = value;
@@ -289,9 +290,8 @@ void BodyChecker::localStatement(const ast::LocalStmt* s, std::vector<StmtId>& o
     if (!isError(value) && !isPlace(value)) {
       error(s->value, "`let inout` names a place, and this is a computed value").note("write `var " + (name ? text(name->name) : std::string("x")) + " := …`");
       value = errorExpr(s->value);
-    } else if (!isError(value)) {
-      if (refuseView(value, s->value)) value = errorExpr(s->value);
-      else markChanged(value);
+    } else {
+      value = changing(value, s->value, Change::Named);
     }
   }
   if (name) {
@@ -332,9 +332,8 @@ void BodyChecker::assignStatement(const ast::AssignStmt* s, std::vector<StmtId>&
       if (!isError(target) && !isPlace(target)) {
         error(e, "this is no place that can take a value");
         target = errorExpr(e);
-      } else if (!isError(target)) {
-        if (refuseView(target, e)) target = errorExpr(e);
-        else markChanged(target);
+      } else {
+        target = changing(target, e, Change::Value);
       }
       targets.push_back(target);
       wanted.push_back(types.unmarked(typeOf(target)));
@@ -378,17 +377,14 @@ void BodyChecker::assignStatement(const ast::AssignStmt* s, std::vector<StmtId>&
     error(s->target, slice ? "this slice is of a computed value and cannot take another" : "this is no place that can take a value");
     target = errorExpr(s->target);
   }
-  if (!isError(target) && refuseView(target, s->target)) target = errorExpr(s->target);
+  target = changing(target, s->target, Change::Value);
   TypeId want = types.unmarked(typeOf(target));
   if (!isError(target) && get(target).kind == ExprKind::Element && kindOf(get(target).children[0]) == Kind::String) {
     error(s->target, "the bytes of a string cannot change one by one").note("make another string");
     target = errorExpr(s->target);
   }
   ExprId value = expr(s->value, want);
-  if (!isError(target)) {
-    value = fit(value, {want, quote(s->target)}, s->value, true);
-    markChanged(target);
-  }
+  if (!isError(target)) value = fit(value, {want, quote(s->target)}, s->value, true);
   StmtId id = makeStmt(StmtKind::Assign, s->place);
   get(id).target = target;
   get(id).value = value;
@@ -401,12 +397,11 @@ void BodyChecker::updateStatement(const ast::AssignStmt* s, std::vector<StmtId>&
     error(s->target, "this is no place that can take a value");
     target = errorExpr(s->target);
   }
-  if (!isError(target) && refuseView(target, s->target)) target = errorExpr(s->target);
+  target = changing(target, s->target, Change::Value);
   if (isError(target)) {
     expr(s->value);
     return;
   }
-  markChanged(target);
   TypeId type = types.unmarked(typeOf(target));
   Kind k = kindOf(type);
   static const struct { ast::AssignOp op; ast::BinaryOp binary; const char* text; } ops[] = {
@@ -486,13 +481,20 @@ PatternId BodyChecker::bindCondition(const ast::Condition& c, ExprId* value) {
     if (kindOf(*value) == Kind::Optional) inner = typ(typeOf(*value)).element;
     else error(c.value, "`let` in a condition takes a value that may be missing, and " + quote(c.value) + " is " + aType(typeOf(*value)));
   }
-  if (c.mode == ast::Mode::Inout && !isError(*value)) {
+  Mode mode = Mode(uint8_t(c.mode));
+  bool declared = want && !isError(inner) && !isError(typ(want).element);
+  if (declared && compatible(inner, typ(want).element) != Compat::Same) {
+    refuse(*value, {want, "the value that may be missing"}, c.value);
+    *value = errorExpr(c.value);
+  }
+  if (declared && mode != Mode::Inout) inner = typ(want).element;
+  if (mode == Mode::Inout && !isError(*value)) {
     if (!isPlace(*value)) error(c.value, "`if let inout` needs a place, and this is a computed value");
-    else markChanged(*value);
+    else *value = changing(*value, c.value, Change::Named);
+    if (!isError(inner)) inner = typ(typeInPlace(*value)).element;
   }
   boundNames.clear();
-  Mode mode = Mode(uint8_t(c.mode));
-  return pattern(c.pattern, c.type && !isError(inner) ? typ(want).element : inner, mode, false, Local::Form::Pattern);
+  return pattern(c.pattern, inner, mode, false, Local::Form::Pattern);
 }
 
 void BodyChecker::ifStatement(const ast::IfStmt* s, size_t from, std::vector<StmtId>& out) {
@@ -635,19 +637,24 @@ void BodyChecker::loopHead(const ast::LoopHead& h, Loop& loop, bool parallel) {
     }
   }
   Kind k = kindOf(loop.source);
+  auto* pair = ast::tryAs<ast::TuplePattern>(h.item);
   if (h.mode == ast::Mode::Inout && !isError(loop.source)) {
     if (!isPlace(loop.source)) error(h.source, "`for inout` changes elements in place, and this is a computed value");
     else if (k == Kind::Set) error(h.source, "the elements of a set cannot change in place");
-    else markChanged(loop.source);
+    else loop.source = changing(loop.source, h.source, Change::Elements);
   }
   if (h.mode == ast::Mode::Move && (k == Kind::Tensor || k == Kind::Map || k == Kind::Set)) error(h.source, "`for move` takes the elements of lists and arrays");
   Local::Form form = h.mode == ast::Mode::Inout ? Local::Form::LoopInout : h.mode == ast::Mode::Move ? Local::Form::LoopMove : Local::Form::LoopRead;
+  TypeId held = form == Local::Form::LoopInout ? elementOf(heldType(loop.source)) : TypeId{};
   auto declareVariable = [&](const ast::Pattern* p, TypeId type, Local::Form f) -> LocalId {
-    if (p->kind == ast::PatternKind::Name) return declareLocal(ast::as<ast::NamePattern>(p)->name, p->place, type, f, loop.walk);
+    if (p->kind == ast::PatternKind::Name) {
+      LocalId local = declareLocal(ast::as<ast::NamePattern>(p)->name, p->place, type, f, loop.walk);
+      if (f == Local::Form::LoopInout) heldLocals[local.index] = held;
+      return local;
+    }
     if (p->kind != ast::PatternKind::Discard && p->kind != ast::PatternKind::Error) error(Span{p->place, p->length}, "a name is expected here");
     return {};
   };
-  auto* pair = ast::tryAs<ast::TuplePattern>(h.item);
   if (k == Kind::Map) {
     if (pair && pair->elements.size() == 2 && !h.index) {
       loop.index = declareVariable(pair->elements[0], key, Local::Form::LoopRead);
@@ -666,7 +673,7 @@ void BodyChecker::loopHead(const ast::LoopHead& h, Loop& loop, bool parallel) {
   if (h.index) loop.index = declareVariable(h.index, intType(), Local::Form::LoopRead);
   if (pair) {
     boundNames.clear();
-    loop.pattern = pattern(h.item, element, loop.walk, false, form);
+    loop.pattern = pattern(h.item, held ? held : element, loop.walk, false, form);
   } else {
     loop.variable = declareVariable(h.item, element, form);
   }
@@ -693,12 +700,11 @@ void BodyChecker::matchStatement(const ast::MatchStmt* s, std::vector<StmtId>& o
   Mode mode = Mode(uint8_t(s->mode));
   if (mode == Mode::Inout && !isError(subject)) {
     if (!isPlace(subject)) error(s->subject, "`match inout` needs a place, and this is a computed value");
-    else if (refuseView(subject, s->subject)) subject = errorExpr(s->subject);
-    else markChanged(subject);
+    else subject = changing(subject, s->subject, Change::Named);
   }
   std::vector<Arm> list;
   TypeId ignored;
-  arms(s->arms, typeOf(subject), mode, list, &ignored, {}, false);
+  arms(s->arms, mode == Mode::Inout ? typeInPlace(subject) : typeOf(subject), mode, list, &ignored, {}, false);
   checkExhaustive(list, typeOf(subject), Span{s->place, 5});
   get(id).value = subject;
   get(id).mode = mode;
@@ -761,7 +767,7 @@ void BodyChecker::returnStatement(const ast::ReturnStmt* s, std::vector<StmtId>&
         error(s->value, "`" + frame().name + "` is declared `never` and returns");
       } else {
         if (place && get(value).kind == ExprKind::Try) error(s->value, "a place is answered without `try`");
-        if (f.resultMode == ResultMode::Inout && refuseView(value, s->value)) value = errorExpr(s->value);
+        if (f.resultMode == ResultMode::Inout) value = changing(value, s->value, Change::Handed, "the caller");
         value = fit(value, {want, "the result"}, s->value, true);
       }
       get(id).value = value;

@@ -121,7 +121,7 @@ ExprId BodyChecker::vocabularyCall(const vocabulary::Row* row, const ast::CallEx
   std::string name = row->name;
   if (brackets) error(e->callee, "`" + name + "` takes nothing in brackets");
   std::vector<Slot> slots;
-  for (const auto& p : s.params) slots.push_back({p.name, {}, p.isInout ? Mode::Inout : Mode::Read, !p.defaultText.empty(), nullptr, true});
+  for (const auto& p : s.params) slots.push_back({p.name, {}, p.isInout ? Mode::Inout : Mode::Read, !p.defaultText.empty(), nullptr, true, Change::Elements});
   std::vector<const ast::Arg*> given;
   if (!assignSlots(slots, e, name, given)) {
     for (const ast::Arg& a : e->args) expr(a.value);

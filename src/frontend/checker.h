@@ -162,8 +162,16 @@ struct Binding {
   std::vector<Equation> equations;
 };
 
+// How a place changes (check_places.cpp).
+enum class Change : uint8_t {
+  Value,      // it takes another value
+  Named,      // `let inout` gives it another name; what happens to that is checked there
+  Elements,   // its elements are exchanged or change in place
+  Handed,     // somebody else gets it and may do anything that its type allows
+};
+
 // A parameter or field as a call sees it.
-struct Slot { std::string name; TypeId type; Mode mode = Mode::Read; bool hasDefault = false; const void* defaultSyntax = nullptr; bool mayStayUnnamed = true; bool elementsAlone = false; };
+struct Slot { std::string name; TypeId type; Mode mode = Mode::Read; bool hasDefault = false; const void* defaultSyntax = nullptr; bool mayStayUnnamed = true; Change change = Change::Handed; };
 
 class BodyChecker {
  public:
@@ -323,14 +331,27 @@ class BodyChecker {
   ExprId interpolation(const ast::InterpolationExpr*);
   ExprId closure(const ast::ClosureExpr*, TypeId hint);
   TypeId common(const std::vector<ExprId>&, const std::vector<const ast::Expr*>&, const char* what);
-  bool isPlace(ExprId);
-  bool refuseView(ExprId place, const ast::Expr* at);   // a slice of a list or string where a whole one would change
   bool holdsOpenArray(TypeId);
-  bool sharesExtent(ExprId place, size_t k);
-  void markChanged(ExprId place);
   bool knownIndex(const ast::Expr*, int64_t*);
   ExtentId rangeLength(const ast::Expr* low, const ast::Expr* high, bool inclusive);
   ExtentId extentOf(const ast::Expr*);                // the extent that an int expression stands for, or none
+
+  // -- places (check_places.cpp) --
+  bool isPlace(ExprId);
+  ExprId changing(ExprId place, const ast::Expr* at, Change, const std::string& who = "", const Slot* = nullptr);
+  bool refuseView(ExprId place, const ast::Expr* at);
+  bool refuseHeld(ExprId place, const ast::Expr* at, Change, const std::string& who, const Slot*);
+  bool insertsHeld(ExprId place);
+  void markChanged(ExprId place);
+  TypeId heldType(ExprId place);
+  TypeId elementOf(TypeId held);
+  TypeId typeInPlace(ExprId place);                   // the held type, else the type
+  TypeId opened(TypeId held);
+  std::vector<ExtentId> holding(std::vector<ExtentId> extents);
+  ExtentId heldExtent() { return types.name(DeclId{}, 0, "?"); }
+  bool mentionsHeld(ExtentId);
+  bool mentionsHeld(TypeId);
+  std::unordered_map<uint32_t, TypeId> heldLocals, heldResults;   // the held types of names for places, and of calls that answer one
 
   // -- calls (check_call.cpp) --
   ExprId call(const ast::CallExpr*, TypeId hint);
@@ -368,7 +389,7 @@ class BodyChecker {
   ExprId builtinCall(NameId, const ast::CallExpr*, const ast::Seq<ast::Arg>* brackets, TypeId hint);
   ExprId makeBuiltin(Builtin, TypeId, std::vector<ExprId> children, std::vector<Mode> modes, const ast::Expr* at);
   bool take(const ast::CallExpr*, std::vector<const ast::Arg*>& out, std::initializer_list<const char*> names, size_t required);
-  ExprId inoutArg(const ast::Arg&, const std::string& callee, const char* name, TypeId hint = {});
+  ExprId inoutArg(const ast::Arg&, const std::string& callee, const char* name, TypeId hint = {}, Change = Change::Handed);
   ExprId makeTensorBuiltin(Builtin, const ast::CallExpr*, const ast::Seq<ast::Arg>* brackets, TypeId hint);
   ExprId intrinsic(const std::string& name, const ast::Expr* at, const ast::CallExpr*, const ast::Seq<ast::Arg>* brackets, TypeId hint);
   ExprId simdIntrinsic(const std::string& name, const ast::CallExpr*, const ast::Seq<ast::Arg>* brackets, TypeId hint);

@@ -177,7 +177,7 @@ ExprId BodyChecker::intrinsic(const std::string& name, const ast::Expr* at, cons
     bool changes = name == "Raw.Address" || (name == "Raw.Print" && i == 0);
     if (changes && !isError(x)) {
       if (!isPlace(x)) error(a, "`" + name + "` needs a place");
-      else markChanged(x);
+      else x = changing(x, a, Change::Handed, "`" + name + "`");
     }
     fine = fine && !isError(x);
     children.push_back(x);

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <string_view>
 #include <vector>
 
@@ -204,6 +205,7 @@ struct Body {
   std::deque<Expr> exprs; std::deque<Stmt> stmts; std::deque<Pattern> patterns; std::deque<Local> locals;   // deques: references stay
   std::vector<LocalId> params;
   std::vector<StmtId> statements;
+  std::unordered_map<uint32_t, std::vector<uint32_t>> kept;   // targets of assignments inside records with open extents: their extents that must stay
 };
 
 // ---- declarations ----

@@ -256,7 +256,7 @@ class FunctionLowering {
   void checkMeeting(const std::string& words, const std::vector<ValueId>& first, const std::vector<ValueId>& second, const std::vector<Meeting>&);
   std::vector<ValueId> shownExtents(ValueId address, TypeId);
   void checkShape(ValueId address, TypeId from, TypeId to);          // where open extents of a value meet known ones of its place
-  void checkField(const Expr& target, ValueId address, ValueId value);
+  void checkKept(ExprId target, ValueId address, ValueId value);
   void checkDeclared(const std::string& what, TypeId declared, TypeId actual, ValueId address, const std::vector<ValueId>& solved);
 
   // ---- vocabulary.cpp ----

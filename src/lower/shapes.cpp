@@ -1,7 +1,5 @@
 // The checks of shapes that are left for run time: wherever an open extent (`?`) meets one that is known, or another open one. A check is one
 // branch; both shapes are laid down out of line for the trap's sentence.
-#include <algorithm>
-
 #include "lower/function.h"
 
 namespace mica::lower {
@@ -76,16 +74,18 @@ void FunctionLowering::checkDeclared(const std::string& what, TypeId declared, T
   checkMeeting("the " + std::string(want.kind == Kind::Tensor ? "shape" : "extents") + " of `" + what + "` should be % and " + (want.kind == Kind::Tensor ? "is" : "are") + " %", wanted, shown, meeting);
 }
 
-// What is assigned to a field of a record with open extents, against the extents that the record holds.
-void FunctionLowering::checkField(const Expr& target, ValueId address, ValueId value) {
-  if (target.kind != ExprKind::Field) return;
-  TypeId owner = typeOf(target.children[0]);
-  if (l.get(owner).kind == Kind::Box) owner = l.get(owner).element;
-  const Type record = l.get(owner);
-  if (record.kind != Kind::Record || std::none_of(record.extents.begin(), record.extents.end(), [&](ExtentId e) { return types.isOpen(e); })) return;
-  const FieldDecl& field = program.get(record.decl).fields[target.index];
-  ValueId base = b().padd(address, b().i64(-int64_t(l.layout(owner).offsets[target.index])));
-  checkDeclared(field.name, field.type, target.type, value, shownExtents(base, owner));
+// What is assigned to a place in a record with open extents, against the extents that are there.
+void FunctionLowering::checkKept(ExprId target, ValueId address, ValueId value) {
+  auto kept = body.kept.find(target.index);
+  if (kept == body.kept.end()) return;
+  TypeId t = typeOf(target);
+  std::vector<ValueId> old = shownExtents(address, t), fresh = shownExtents(value, t);
+  std::vector<Meeting> meeting;
+  for (uint32_t k : kept->second) meeting.push_back({old[k], fresh[k]});
+  const Expr& place = expr(target);
+  bool isField = place.kind == ExprKind::Field && l.get(typeOf(place.children[0])).kind == Kind::Record;
+  std::string of = isField ? " of `" + program.get(l.get(typeOf(place.children[0])).decl).fields[place.index].name + "`" : "";
+  checkMeeting(l.get(t).kind == Kind::Tensor ? "the shape" + of + " should be % and is %" : "the extents" + of + " should be % and are %", old, fresh, meeting);
 }
 
 }  // namespace mica::lower

@@ -103,7 +103,7 @@ void FunctionLowering::assignTo(ExprId target, ExprId value) {
   ValueId fresh = slotFor(t);
   intoAs(value, t, fresh);
   at(to.place);
-  checkField(to, p.address, fresh);
+  checkKept(target, p.address, fresh);
   carryEntry(fresh, p.address, t);
   drop(p.address, t);
   moveBytes(p.address, fresh, t);
@@ -126,6 +126,7 @@ void FunctionLowering::assignTuple(const Stmt& s) {
     TypeId given = apart ? typeOf(s.values[k]) : l.get(typeOf(s.values[0])).args[k];
     PlaceRef p = place(targets[k], true);
     if (p.sliceView) { copyElements(p.address, value, t, t); drop(value, t); continue; }
+    checkKept(targets[k], p.address, value);
     drop(p.address, t);
     layOut(p.address, t, value, given);
   }
@@ -159,6 +160,7 @@ void FunctionLowering::update(const Stmt& s) {
   intoAs(s.second, t, fresh);
   at(s.place);
   if (p.sliceView) { copyElements(p.address, fresh, t, typeOf(s.second)); drop(fresh, t); return; }
+  checkKept(s.target, p.address, fresh);
   carryEntry(fresh, p.address, t);
   drop(p.address, t);
   moveBytes(p.address, fresh, t);

@@ -186,6 +186,7 @@ void FunctionLowering::each(const Stmt& s) {
   std::vector<ValueId> records;
   for (ExprId r : s.values) records.push_back(isPlace(r) ? place(r, true).address : borrow(r));
   TypeId t = typeOf(s.values[0]);
+  for (size_t k = 1; k < records.size(); k++) checkShape(records[k], typeOf(s.values[k]), t);
   walk(records, t, [&](const std::vector<ValueId>& addresses, TypeId leaf, const Path& path) {
     TypeId plain = types.unmarked(leaf);
     for (const EachLeaf& kind : s.leaves) {
