@@ -7,17 +7,17 @@ namespace mica::vocabulary {
 
 namespace {
 
-// Elementwise functions of one operand; `Name` is also the kernel's name in src/rt/Elementwise.mica and the scalar's in Math.
+// Elementwise functions of one operand; `Name` is also the kernel's name in src/rt/Unary.mica and the scalar's in Math.
 #define UNARY(name, formula, gradient, edges)                                                                        \
   {#name, "[S..., F](x: tensor[S...] of F): tensor[S...] of F", Rule::Signature, "Math." #name,                      \
-   "Elementwise." #name "(x.data, out.data, x.count)",                                                               \
-   "Elementwise." #name "Back(gout.data, x.data, out.data, grad(x), x.count)", formula, gradient, edges}
+   "Unary." #name "(x.data, out.data, x.count)",                                                               \
+   "Unary." #name "Back(gout.data, x.data, out.data, grad(x), x.count)", formula, gradient, edges}
 
 // Two operands of one shape, a scalar, or trailing extents (+ - .* ./ and comparisons).
 #define POINTWISE(text, kernel, formula, gradient, edges)                                                            \
   {text, "[S..., F](a: tensor[S...] of F, b: tensor[S...] of F): tensor[S...] of F", Rule::Pointwise, nullptr,       \
-   "Elementwise." #kernel "(a.data, a.count, b.data, b.count, out.data, out.count)",                                 \
-   "Elementwise." #kernel "Back(gout.data, a.data, a.count, b.data, b.count, out.data, out.count, grad(a), grad(b))", \
+   "Binary." #kernel "(a.data, a.count, b.data, b.count, out.data, out.count)",                                 \
+   "Binary." #kernel "Back(gout.data, a.data, a.count, b.data, b.count, out.data, out.count, grad(a), grad(b))", \
    formula, gradient, edges}
 
 #define COMPARE(name, formula)                                                                                       \
@@ -71,14 +71,14 @@ const std::vector<Row> table = {
     UNARY(GeluTanh, "0.5 * x * (1 + Tanh(sqrt(2 / pi) * (x + 0.044715 * (x * x * x))))", "by the chain rule from t = Tanh(…)", "-inf gives -0"),
     UNARY(Silu, "x * Sigmoid(x)", "g * (s * (1 + x * (1 - s)))", "-inf gives -0"),
     {"Pow", "[S..., F](x: tensor[S...] of F, y: float): tensor[S...] of F", Rule::Signature, "Math.Pow",
-     "Elementwise.Pow(x.data, y, out.data, x.count)", "Elementwise.PowBack(gout.data, x.data, y, out.data, grad(x), x.count)",
+     "Unary.Pow(x.data, y, out.data, x.count)", "Unary.PowBack(gout.data, x.data, y, out.data, grad(x), x.count)",
      "x^y, correctly rounded", "dx = g * (y * Pow(x, y - 1))", "C's Annex F for special values"},
     POINTWISE("Min", Minimum, "the smaller", "to b where b < a, else to a", "NaN passes; -0 is below +0"),
     POINTWISE("Max", Maximum, "the larger", "to b where b > a, else to a", "NaN passes; -0 is below +0"),
     COMPARE(Less, "a < b"), COMPARE(LessEqual, "a <= b"), COMPARE(Greater, "a > b"), COMPARE(GreaterEqual, "a >= b"),
     COMPARE(Equal, "a = b"), COMPARE(NotEqual, "a <> b"),
     {"Select", "[S..., F](mask: tensor[S...] of bool, a: tensor[S...] of F, b: tensor[S...] of F): tensor[S...] of F", Rule::Signature, nullptr,
-     "Elementwise.Select(mask.data, a.data, b.data, out.data, out.count)", "Elementwise.SelectBack(gout.data, mask.data, grad(a), grad(b), mask.count)",
+     "Binary.Select(mask.data, a.data, b.data, out.data, out.count)", "Binary.SelectBack(gout.data, mask.data, grad(a), grad(b), mask.count)",
      "mask ? a : b", "to the chosen one; the other gets 0", "what is not chosen is not read"},
 
     // ---- reductions ----

@@ -239,6 +239,9 @@ std::vector<char> Lowering::layoutExtents(DeclId id) {
     }
     for (const Local& x : d.body->locals) noteExtents(x.type, id, marked, false);
   }
+  // In a system module a name that no parameter shows is a constant as well: a kernel's operation, say.
+  for (uint32_t k = 0; k < marked.size() && d.system; k++)
+    marked[k] |= std::none_of(d.params.begin(), d.params.end(), [&](const ParamDecl& p) { return bool(findExtent(p.type, p.type, id, k)); });
   return marked;
 }
 

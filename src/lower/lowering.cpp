@@ -264,10 +264,8 @@ bool lowerLibrary(Program& program, Marks& marks, const SourceFiles& sources, Di
     options.require(d.module, d.name);          // which reads its signature: what it is generic over
     if (!d.typeParams.empty()) continue;
     Instance i = plainInstance(program, DeclId(k));
-    bool generic = false;                       // an extent that a layout depends on makes it one for each value
-    for (TypeId t : i.params) generic |= lowering.extentMatters(t);
-    generic |= lowering.extentMatters(d.result);
-    if (!generic) lowering.instanceSymbol(i);
+    const std::vector<char>& fixed = lowering.fixedExtents(DeclId(k));   // an extent that a layout depends on makes it one for each value
+    if (std::find(fixed.begin(), fixed.end(), 1) == fixed.end()) lowering.instanceSymbol(i);
   }
   // The vocabulary's kernels for both float types: what nearly every program calls.
   for (const vocabulary::Row& row : vocabulary::rows())

@@ -312,7 +312,7 @@ void FunctionLowering::joinLastTwo(ValueId list, TypeId element) {
       ValueId other = countOf(a[1], leaf);
       checkMeeting("the tensors of two records that are added have # and # elements", {count}, {other}, {{count, other}});
     }
-    callRuntime("Elementwise", "AddInto", ir::Void, {tensor ? b().load(ir::Ptr, a[0]) : a[0], tensor ? b().load(ir::Ptr, a[1]) : a[1], count},
+    callRuntime("Binary", "AddInto", ir::Void, {tensor ? b().load(ir::Ptr, a[0]) : a[0], tensor ? b().load(ir::Ptr, a[1]) : a[1], count},
                 {types.unmarked(tensor ? lt.element : leaf)});
   };
   if (l.get(element).kind == Kind::Tensor) add({left, right}, element, {});

@@ -148,7 +148,7 @@ class PatternCall {
     std::vector<ValueId> args;
     while (!r.eat(")")) { args.push_back(term(r)); r.eat(","); }
     Kind kind = l.get(element).kind;
-    if (kind >= Kind::Int8 && kind <= Kind::UInt64 && (module == "Elementwise" || module == "Sums")) module = "Integers";
+    if (kind >= Kind::Int8 && kind <= Kind::UInt64 && (module == "Unary" || module == "Binary" || module == "Sums")) module = "Integers";
     DeclId d = l.options.require(module, function);
     if (!d) internalError("the library has no kernel " + module + "." + function);
     std::vector<TypeId> typeArgs(l.program.get(d).typeParams.size(), element);
