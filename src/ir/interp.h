@@ -32,7 +32,8 @@ using Lines = std::map<std::pair<std::string, uint32_t>, bool>;
 
 class Interpreter {
  public:
-  explicit Interpreter(const Module&, uint64_t stackBytes = uint64_t(256) << 20, bool recordLines = false);
+  static constexpr uint64_t StackBytes = uint64_t(256) << 20;
+  explicit Interpreter(const Module&, uint64_t stackBytes = StackBytes, bool recordLines = false);
   ~Interpreter();
   // Calls a function; arguments as cells, in the form of Outcome::result. Memory (data) keeps its state between calls.
   // `fuel` bounds the number of jumps and calls.

@@ -89,7 +89,7 @@ int interpret(const Module& m, const std::vector<std::string>& arguments, const 
   for (uint64_t word : {uint64_t(0), uint64_t(6), uint64_t(4096), uint64_t(25), uint64_t(seed), uint64_t(0), uint64_t(0)}) block.push_back(word);
 
   std::fflush(stdout);
-  Interpreter interpreter(m, uint64_t(256) << 20, !linesFile.empty());
+  Interpreter interpreter(m, Interpreter::StackBytes, !linesFile.empty());
   Outcome o = interpreter.call(entry, {uint64_t(block.data())});
   if (!linesFile.empty() && !writeLines(interpreter.lines(), linesFile)) {
     std::fprintf(stderr, "mica: cannot write %s: %s\n", linesFile.c_str(), std::strerror(errno));

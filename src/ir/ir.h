@@ -72,13 +72,13 @@ enum class TrapKind : uint8_t {
   Index = 3,         // a: index, b: length
   Range = 4,         // a ..< b outside c
   Conversion = 5,    // a float or integer that the target type cannot hold
-  Shift = 6,         // a: the count
-  Shape = 7,         // a: address of a text, b: its length, c: address of the shapes that it names (src/lower/shapes.cpp)
+  Shift = 6,         // a: the count, b: the bits of the value
+  Shape = 7,         // a: address of a sentence, b: its length, c: address of the shapes that it names (src/lower/shapes.cpp)
   Assert = 8,        // a: address of the text, b: its length
   Missing = 9,       // a map without the key
   StackOverflow = 10,
   OutOfMemory = 11,  // a: bytes
-  Tape = 12,         // a: which rule
+  Tape = 12,         // a rule of gradients is broken; a: address of a text, b: its length
   Border = 13,       // a string cut inside a character
   Unreachable = 14,
   Empty = 15,        // Max of nothing and the like

@@ -1,6 +1,8 @@
 // The work list of lowering, and the symbols of instances.
 #include "lower/lowering.h"
 
+#include <algorithm>
+
 #include "frontend/vocabulary.h"
 #include "lower/function.h"
 

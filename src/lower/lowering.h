@@ -67,7 +67,7 @@ class Lowering {
   bool extentMatters(TypeId);                // its layout depends on an extent (array, simd)
   TypeId canonical(TypeId);                  // extents that no layout depends on are made open
   std::string mangle(TypeId);
-  const std::vector<char>& fixedExtents(DeclId);   // by extent name: does a layout in the function depend on it
+  const std::vector<char>& fixedExtents(DeclId);   // by extent name: is the function compiled for each value of it
 
   // instances and glue
   ir::SymbolId instanceSymbol(const Instance&);            // queues it

@@ -4,7 +4,7 @@
 
 namespace mica::lower {
 
-// `words` is the sentence, with a `%` for each of the two shapes; `meeting` lists the extents that must be equal. The trap's details are the
+// `words` is the sentence, with a `%` for each of the two shapes, or a `#` for one of a single extent; `meeting` lists the extents that must be equal. The trap's details are the
 // text, its length, and the address of {rank, extents} of both shapes.
 void FunctionLowering::checkMeeting(const std::string& words, const std::vector<ValueId>& first, const std::vector<ValueId>& second, const std::vector<Meeting>& meeting) {
   ValueId differ;
