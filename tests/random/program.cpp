@@ -56,7 +56,8 @@ class Writer {
   std::string write() {
     source.line("import Args, Text");
     source.blank();
-    source.append(helpers());
+    writeLines(Helpers);
+    source.blank();
     if (program.features.data) declareTypes();
     if (program.features.calls) declareFailures();
     if (program.features.tape) declareModels();
@@ -78,18 +79,6 @@ class Writer {
   Random random;
   int count;
   Source source;
-
-  Source helpers() {
-    Source s;
-    std::string text = Helpers;
-    for (size_t at = 0; at < text.size();) {
-      size_t end = text.find('\n', at);
-      s.line(text.substr(at, end - at));
-      at = end + 1;
-    }
-    s.blank();
-    return s;
-  }
 
   void declareTypes() {
     Function none;

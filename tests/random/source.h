@@ -32,7 +32,6 @@ class Source {
   void middle(const std::string& text) { depth--; line(text); depth++; }
   void close() { depth--; line("end"); }
   void blank() { body += "\n"; }
-  void append(const Source& other) { body += other.body; }
   const std::string& text() const { return body; }
   int depth = 0;
 

@@ -62,16 +62,18 @@ const Type* Types::keep(const std::string& key, Type t) {
   return slot.get();
 }
 
+const Type* Types::made(Kind kind, std::vector<const Type*> parts, const std::string& name) {
+  Type t;
+  t.kind = kind;
+  t.parts = std::move(parts);
+  t.name = name;
+  return keep(name, t);
+}
+
 Types::Types() {
-  auto plain = [&](Kind kind, const char* name) {
-    Type t;
-    t.kind = kind;
-    t.name = name;
-    return keep(name, t);
-  };
-  boolean = plain(Kind::Bool, "bool");
-  character = plain(Kind::Char, "char");
-  text = plain(Kind::String, "string");
+  boolean = made(Kind::Bool, {}, "bool");
+  character = made(Kind::Char, {}, "char");
+  text = made(Kind::String, {}, "string");
   int64 = integer(64, true);
   float32 = floating(32);
   float64 = floating(64);
@@ -94,37 +96,13 @@ const Type* Types::floating(int bits) {
   return keep(t.name, t);
 }
 
-const Type* Types::list(const Type* element) {
-  Type t;
-  t.kind = Kind::List;
-  t.parts = {element};
-  t.name = "list of " + element->name;
-  return keep(t.name, t);
-}
+const Type* Types::list(const Type* element) { return made(Kind::List, {element}, "list of " + element->name); }
 
-const Type* Types::set(const Type* element) {
-  Type t;
-  t.kind = Kind::Set;
-  t.parts = {element};
-  t.name = "set of " + element->name;
-  return keep(t.name, t);
-}
+const Type* Types::set(const Type* element) { return made(Kind::Set, {element}, "set of " + element->name); }
 
-const Type* Types::map(const Type* key, const Type* value) {
-  Type t;
-  t.kind = Kind::Map;
-  t.parts = {key, value};
-  t.name = "map of " + key->name + " to " + value->name;
-  return keep(t.name, t);
-}
+const Type* Types::map(const Type* key, const Type* value) { return made(Kind::Map, {key, value}, "map of " + key->name + " to " + value->name); }
 
-const Type* Types::optional(const Type* value) {
-  Type t;
-  t.kind = Kind::Optional;
-  t.parts = {value};
-  t.name = tight(value) + "?";
-  return keep(t.name, t);
-}
+const Type* Types::optional(const Type* value) { return made(Kind::Optional, {value}, tight(value) + "?"); }
 
 const Type* Types::array(int count, const Type* element) {
   Type t;
@@ -136,11 +114,8 @@ const Type* Types::array(int count, const Type* element) {
 }
 
 const Type* Types::tuple(std::vector<const Type*> parts) {
-  Type t;
-  t.kind = Kind::Tuple;
-  t.name = "(" + joined(parts) + ")";
-  t.parts = std::move(parts);
-  return keep(t.name, t);
+  std::string name = "(" + joined(parts) + ")";
+  return made(Kind::Tuple, std::move(parts), name);
 }
 
 const Type* Types::tensor(const Type* element, std::vector<Extent> extents) {

@@ -73,6 +73,7 @@ class Types {
   const Type* add(Type);                // a record or choice
 
  private:
+  const Type* made(Kind, std::vector<const Type*> parts, const std::string& name);
   const Type* keep(const std::string& key, Type);
   std::map<std::string, std::unique_ptr<Type>> all;
 };
