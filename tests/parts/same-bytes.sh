@@ -1,8 +1,8 @@
 # The compiler answers the same bytes wherever, whenever and by whomever it is run: all programs of corpus/, tests/lang and the
-# documents, at every tier, are built plainly, and again with everything changed at once that must not matter: same-bytes.sh OBJ JOBS [MICA]
-# With MICA, a compiler built by another C++ compiler, its programs are compared too. A program that is refused must be refused in the
-# same words.
-obj=$1 jobs=${2:-2} other=${3:-}
+# documents, at every tier, are built plainly, and again with everything changed at once that must not matter: same-bytes.sh OBJ JOBS
+# Where MICA_OTHER names a compiler that another C++ compiler has built, its programs are compared too. A program that is refused must be
+# refused in the same words.
+obj=$1 jobs=${2:-2} other=${MICA_OTHER:-}
 work=$PWD/$obj/same-bytes
 rm -rf "$work" && mkdir -p "$work/first/programs" "$work/list"
 chmod 755 "$work"
