@@ -1,5 +1,5 @@
-# What README.md and docs/*.md say: their examples do what stands beside them, their links lead somewhere, and docs/language.md has the
-# library's public functions, no more and no fewer: docs.sh OBJ JOBS
+# What README.md and docs/*.md say: their examples do what stands beside them, their links lead somewhere, docs/language.md has the
+# library's public functions, no more and no fewer, and tests/README.md the tests: docs.sh OBJ JOBS
 obj=$1 jobs=${2:-2}
 work=$PWD/$obj/docs
 page=docs/language.md
@@ -33,7 +33,7 @@ anchors() {
 
 links() {
   local document target path anchor
-  for document in README.md tests/README.md docs/*.md; do
+  for document in README.md docs/*.md tests/README.md tests/*/README.md; do
     awk '/^```/ { inside = !inside } !inside' "$document" | sed 's/`[^`]*`//g' | grep -oE '\]\([^)]+\)' | sed -E 's/^\]\(//; s/\)$//' | while read -r target; do
       case $target in http://* | https://*) continue ;; esac
       path=${target%%#*} anchor=${target#"$path"}
@@ -46,6 +46,13 @@ links() {
   done
 }
 links | check "links"
+
+# ---- the tests ----
+
+diff <(sed -nE 's/^\| `([a-z0-9]+)\/`.*/\1/p' tests/README.md | sort) <(find tests -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort) |
+  sed -n "s/^< /there is no folder /p; s/^> /not described: /p" | check "the folders in tests/README.md"
+sed -nE 's/^#   make ([a-z-]+).*/\1/p' tests/Makefile.inc | sort -u |
+  while read -r target; do grep -qE "make $target\b" tests/README.md || echo "not described: make $target"; done | check "the commands in tests/README.md"
 
 # ---- the library ----
 
