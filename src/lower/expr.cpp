@@ -384,7 +384,10 @@ void FunctionLowering::into(ExprId id, ValueId dest) {
     case ExprKind::String: return stringLiteral(e.text, dest);
     case ExprKind::None: case ExprKind::Zero: {
       b().memZero(dest, l.sizeOf(t));
-      if (l.get(t).kind == Kind::Tensor) fillStruct(dest, null(), null(), std::vector<ValueId>(l.get(t).extents.size(), b().i64(0)));
+      if (l.get(t).kind == Kind::Tensor) {
+        ValueId none = null();
+        fillStruct(dest, none, none, std::vector<ValueId>(l.get(t).extents.size(), b().i64(0)));
+      }
       return;
     }
     case ExprKind::Some: {
@@ -566,8 +569,8 @@ void FunctionLowering::comprehension(ExprId id, TypeId t, ValueId dest) {
   if (type.kind == Kind::Array) {
     int64_t n = 0;
     types.isConstant(type.extents[0], &n);
-    ValueId length = b().load(ir::I64, collected, sequence::Length);
-    checkMeeting("the array should have # elements and gets #", {b().i64(n)}, {length}, {{b().i64(n), length}});
+    ValueId want = b().i64(n), length = b().load(ir::I64, collected, sequence::Length);
+    checkMeeting("the array should have # elements and gets #", {want}, {length}, {{want, length}});
     moveBytes(dest, b().load(ir::Ptr, collected), t);
     b().store(b().i64(0), collected, sequence::Length);            // the elements have moved; the memory remains to be freed
     popCleanups(depth);

@@ -299,7 +299,10 @@ class GlueBuilder {
       case Kind::Array: {
         ValueId sum = b().slotAddr(b().slot(8, 8));
         b().store(b().i64(0), sum);
-        eachElement(t, [&](ValueId o, TypeId e) { b().store(join(b().load(ir::I64, sum), callGlue(Glue::Hash, e, ir::I64, {b().padd(x, o)})), sum); });
+        eachElement(t, [&](ValueId o, TypeId e) {
+          ValueId before = b().load(ir::I64, sum), hash = callGlue(Glue::Hash, e, ir::I64, {b().padd(x, o)});
+          b().store(join(before, hash), sum);
+        });
         return b().load(ir::I64, sum);
       }
       case Kind::Choice: {

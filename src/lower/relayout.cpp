@@ -45,13 +45,18 @@ void FunctionLowering::layOut(ValueId to, TypeId want, ValueId from, TypeId have
     }
     case Kind::Tuple: {
       const Layout wanted = l.layout(want), given = l.layout(have);
-      for (size_t k = 0; k < w.args.size(); k++) layOut(offset(to, wanted.offsets[k]), w.args[k], offset(from, given.offsets[k]), h.args[k]);
+      for (size_t k = 0; k < w.args.size(); k++) {
+        ValueId part = offset(to, wanted.offsets[k]), old = offset(from, given.offsets[k]);
+        layOut(part, w.args[k], old, h.args[k]);
+      }
       return;
     }
-    case Kind::Optional:
+    case Kind::Optional: {
       b().memZero(to, l.sizeOf(want));
       b().store(b().load(ir::I8, from), to);
-      return layOut(offset(to, l.layout(want).offsets[1]), w.element, offset(from, l.layout(have).offsets[1]), h.element);
+      ValueId held = offset(to, l.layout(want).offsets[1]), old = offset(from, l.layout(have).offsets[1]);
+      return layOut(held, w.element, old, h.element);
+    }
     case Kind::Array: return layOutElements(to, w.element, from, h.element, extentValue(w.extents[0]));
     case Kind::List: {
       ValueId count = b().load(ir::I64, from, sequence::Length);
@@ -76,7 +81,10 @@ void FunctionLowering::layOut(ValueId to, TypeId want, ValueId from, TypeId have
 
 void FunctionLowering::layOutElements(ValueId to, TypeId want, ValueId from, TypeId have, ValueId count) {
   ValueId wide = b().i64(l.sizeOf(want)), given = b().i64(l.sizeOf(have));
-  countedLoop(count, [&](ValueId i) { layOut(b().padd(to, b().imul(i, wide)), want, b().padd(from, b().imul(i, given)), have); });
+  countedLoop(count, [&](ValueId i) {
+    ValueId element = b().padd(to, b().imul(i, wide)), old = b().padd(from, b().imul(i, given));
+    layOut(element, want, old, have);
+  });
 }
 
 // The entries of a map or set, one by one, in their order. What has moved is zero, so releasing the old table frees its memory alone.

@@ -329,7 +329,7 @@ void FunctionLowering::rangeLoop(const Loop& loop, const std::function<void()>& 
     b().brIf(b().icmp(before, low, high), enter, done);
     b().setBlock(enter);
     last = loop.inclusive ? high : b().isub(high, one);
-    if (chars) last = b().select(b().icmp(Cond::Eq, last, b().iconst(s, 0xdfff)), b().iconst(s, 0xd7ff), last);
+    if (chars) last = b().select({b().icmp(Cond::Eq, last, b().iconst(s, 0xdfff)), b().iconst(s, 0xd7ff), last});
   } else {                                      // rounds = distance div |step|; a step of zero traps
     ValueId down = isSigned ? b().icmp(Cond::Slt, step, zero) : b().iconst(ir::I1, 0);
     ValueId distance = b().select({down, b().isub(low, high), b().isub(high, low)});
@@ -337,7 +337,8 @@ void FunctionLowering::rangeLoop(const Loop& loop, const std::function<void()>& 
     Cond after = loop.inclusive ? (isSigned ? Cond::Sge : Cond::Uge) : (isSigned ? Cond::Sgt : Cond::Ugt);
     ValueId some = b().select({down, b().icmp(after, low, high), b().icmp(before, low, high)});
     static const std::string noStep = "the step of a loop is 0";
-    trapIf(b().icmp(Cond::Eq, step, zero), ir::TrapKind::Other, {b().emit(Op::Bitcast, ir::I64, {b().symAddr(l.stringData(noStep))}), b().i64(int64_t(noStep.size()))});
+    ValueId stands = b().icmp(Cond::Eq, step, zero);
+    trapIf(stands, ir::TrapKind::Other, {b().emit(Op::Bitcast, ir::I64, {b().symAddr(l.stringData(noStep))}), b().i64(int64_t(noStep.size()))});
     b().brIf(some, enter, done);
     b().setBlock(enter);
     if (!loop.inclusive) distance = b().isub(distance, one);
@@ -363,7 +364,7 @@ void FunctionLowering::rangeLoop(const Loop& loop, const std::function<void()>& 
     b().store(b().isub(rest, one), left);
   }
   ValueId following = b().iadd(now, step);
-  if (chars) following = b().select(b().icmp(Cond::Eq, following, b().iconst(s, 0xd800)), b().iconst(s, 0xe000), following);
+  if (chars) following = b().select({b().icmp(Cond::Eq, following, b().iconst(s, 0xd800)), b().iconst(s, 0xe000), following});
   b().br(head, {following});
   b().setBlock(done);
 }
@@ -601,7 +602,7 @@ void FunctionLowering::returnStatement(const Stmt& s) {
       address = place(s.value, resultMode == ResultMode::Inout).address;
       if (optional) {                           // the place of an optional: what it holds
         ValueId present = b().icmp(Cond::Ne, {b().load(ir::I8, address), b().iconst(ir::I8, 0)});
-        address = b().select(present, offset(address, l.layout(resultType).offsets[1]), null());
+        address = b().select({present, offset(address, l.layout(resultType).offsets[1]), null()});
       }
     }
     emitCleanups(0);

@@ -269,6 +269,10 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
     return whole;
   };
   std::vector<Meeting> meeting;
+  auto checkOperands = [&](const std::string& words, size_t j, size_t k) {
+    std::vector<ValueId> first = shapeAt(j), second = shapeAt(k);
+    checkMeeting(words, first, second, meeting);
+  };
   auto openAt = [&](size_t k, int d) { return types.isOpen(l.get(call.operands[k].type).extents[size_t(d)]); };
   if (row.rule == Rule::Pointwise && call.operands.size() > 1) {
     const Operand &x = call.operands[0], &y = call.operands[1];
@@ -279,7 +283,7 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
       int at = big.rank - small.rank + d;
       if (openAt(wide, at) || openAt(1 - wide, d)) meeting.push_back({shape[size_t(at)], call.extent(small, d)});
     }
-    checkMeeting("the shapes of this `" + std::string(row.name) + "` do not fit: % and %", shapeAt(0), shapeAt(1), meeting);
+    checkOperands("the shapes of this `" + std::string(row.name) + "` do not fit: % and %", 0, 1);
   } else if (row.rule == Rule::Product) {
     const Operand &x = call.operands[0], &y = call.operands[1];
     ValueId one = b().i64(1), batch = one, m = one, n = one, inner;
@@ -294,7 +298,7 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
     int yInner = y.rank == 1 ? 0 : bTransposed ? y.rank - 1 : y.rank - 2;
     inner = call.extent(x, xInner);
     if (openAt(0, xInner) || openAt(1, yInner)) meeting.push_back({inner, call.extent(y, yInner)});
-    checkMeeting("the dimensions of this product cannot meet: % and %", shapeAt(0), shapeAt(1), meeting);
+    checkOperands("the dimensions of this product cannot meet: % and %", 0, 1);
     for (int d = batchRank; d < x.rank; d++) {
       if (d == xInner) continue;
       m = b().imul(m, call.extent(x, d));
@@ -322,7 +326,7 @@ void FunctionLowering::rowInto(const Row& row, const std::vector<ExprId>& childr
         if (!open && !first->open) continue;
         meeting.clear();
         for (size_t j = 0; j < values.size() && j < first->values.size(); j++) meeting.push_back({first->values[j], values[j]});
-        checkMeeting("the shapes of this `" + std::string(row.name) + "` do not fit: % and %", shapeAt(first->operand), shapeAt(k), meeting);
+        checkOperands("the shapes of this `" + std::string(row.name) + "` do not fit: % and %", first->operand, k);
       }
     }
     if (!signature.results.empty()) for (const Signature::Dim& d : signature.results[0].dims) {
