@@ -130,8 +130,8 @@ void Check::declare(const Stmt& s) {
     finish();
     if (v.closure->moves || found.empty()) return;
     borrowedBy[s.local.index] = local(found[0].path.root).name;
+    for (const Captured& c : found) access(c.path, c.change ? Access::Change : Access::Read, inner);
     for (const Captured& c : found) {
-      access(c.path, c.change ? Access::Change : Access::Read, inner);
       Borrow b;
       b.holder = Borrow::Holder::Closure;
       b.path = c.path;
