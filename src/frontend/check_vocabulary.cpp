@@ -149,7 +149,8 @@ ExprId BodyChecker::vocabularyCall(const vocabulary::Row* row, const ast::CallEx
         want = types.tensor(element, std::vector<ExtentId>(rows ? 2 : 1, types.open()));
       }
       ExprId x = adaptable(a.value) ? buildAdaptable(a.value, adaptTo({}, want && isInteger(kindOf(want)) && hasFloatLiteral(a.value) ? TypeId{} : want)) : argument(slots[i], want, a, name);
-      if (isFloatSlot(i) && adaptable(a.value) && isInteger(kindOf(x))) x = buildAdaptable(a.value, scalar(Kind::Float64));   // a whole literal where floats go
+      bool besideIntegers = v.bound.element && isInteger(kindOf(v.bound.element));
+      if (isFloatSlot(i) && adaptable(a.value) && isInteger(kindOf(x)) && !besideIntegers) x = buildAdaptable(a.value, scalar(Kind::Float64));   // a whole literal where floats go
       children[i] = x;
       if (isError(x)) {
         fine = false;
