@@ -114,7 +114,7 @@ bool Compilation::parseAndCheck() {
   s.check.constants = s.options.constants;
   s.check.library = &s.library;
   s.check.libraryDir = s.options.libraryDir;
-  s.check.needMain = !s.options.tests;
+  s.check.needMain = s.options.needsMain && !s.options.tests;
   bool good = check(s.context, s.program, s.check);
   s.lap("parse and check");
   // What the checker refused is left out of the tree, so ownership speaks of the rest in the same run. Bodies are checked one after
@@ -136,8 +136,9 @@ bool Compilation::lowerToIr() {
     if (!s.runtime) internalError("the carried runtime is damaged: " + runtimeError);
   }
   lower::Options l = lowerOptions(s.options, s.program, s.runtime);
-  bool good = s.options.tests ? lower::lowerTests(s.program, *s.marks, s.context.sources, s.context.diagnostics, l, s.module)
-                              : lower::lowerProgram(s.program, *s.marks, s.context.sources, s.context.diagnostics, l, s.module);
+  bool tests = s.options.tests || !s.program.main;
+  bool good = tests ? lower::lowerTests(s.program, *s.marks, s.context.sources, s.context.diagnostics, l, s.module)
+                    : lower::lowerProgram(s.program, *s.marks, s.context.sources, s.context.diagnostics, l, s.module);
   s.lap("lower");
   if (good && s.options.verify) verifyModule(s.module, "lowering");
   return good;

@@ -21,6 +21,7 @@ struct BuildOptions {
   bool interpret = false;               // IR for the reference interpreter: everything from source, four lanes
   std::string linesFile;                // interpreted: the lines of code and which of them ran go there
   bool tests = false;                   // the `test` blocks instead of Main
+  bool needsMain = true;                // a file without Main is refused; else it is a module, with its `test` blocks alone
   bool verify = false;                  // verify the IR after each pass and replay every register allocation
   bool timing = false;                  // how long each station took, on standard error
   std::vector<std::string> importDirs;

@@ -222,10 +222,11 @@ int checkCommandLine(const std::vector<std::string>& words) {
   CommandLine c = parse(words, false);
   if (!c.error.empty()) return usageError(c.error);
   int worst = 0;
+  c.build.needsMain = false;
   for (const std::string& file : c.files) {
     c.build.file = file;
     Compilation k(c.build);
-    bool good = k.parseAndCheck() && (!k.program().main || k.lowerToIr());   // marks speak for each instance
+    bool good = k.parseAndCheck() && k.lowerToIr();   // lowering speaks of each instance
     std::fputs(k.messages().c_str(), stderr);
     if (!good) worst = 1;
   }

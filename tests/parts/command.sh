@@ -47,6 +47,7 @@ pub func Nine(): int
   return 9
 end
 MICA
+printf 'import Help\n\npub func Ten(): int\n  return Help.Nine() + "1"\nend\n' >wrong.mica
 printf 'import Help\n\nfunc Main\n  Print(Help.Nine())\nend\n' >needs.mica
 printf 'test "holds"\n  assert 1 + 1 = 2\nend\n\ntest "does not"\n  assert 1 + 1 = 3, "one and one"\nend\n' >fails.mica
 printf 'func Main\nlet x:=1+2\n      Print( x )\nend\n' >crooked.mica
@@ -93,6 +94,12 @@ expect 1 "it is a folder" "$mica" build hello.mica -o more
 expect 1 "absent" "$mica" build hello.mica -o absent/hello
 expect 0 "" "$mica" check hello.mica
 expect 1 "absent.mica" "$mica" check hello.mica absent.mica
+
+# A module has no Main: it is checked alone, with its tests, and is no program.
+expect 0 "" "$mica" check more/Help.mica fails.mica
+expect 1 "does not apply" "$mica" check -I more wrong.mica
+expect 1 'this program has no `func Main`' "$mica" run more/Help.mica
+expect 1 'this program has no `func Main`' "$mica" build more/Help.mica
 
 # Tests of a file.
 expect 0 "twice" "$mica" test hello.mica
