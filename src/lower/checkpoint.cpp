@@ -1,5 +1,7 @@
 // SaveCheckpoint and LoadCheckpoint: the record's fields in order, tensors by name into a safetensors file, everything else as text in its metadata.
 // The file itself is the runtime's (src/rt/Checkpoint.mica): it checks every bound before anything is allocated.
+#include <algorithm>
+
 #include "lower/function.h"
 
 namespace mica::lower {
@@ -58,95 +60,139 @@ void FunctionLowering::saveCheckpoint(const Expr& e) {
   lastFailure = callRuntime("Checkpoint", "FinishSave", ir::Ptr, {writer, path});
 }
 
-// Reads the value of type t at the address, which is zero before. A record's hidden extents start as -1 and get the file's extents; the
-// extents of inner records are those that the outer record's names say.
-void FunctionLowering::loadValueInto(ValueId reader, ValueId address, TypeId t, const Path& path, BlockId failed, ValueId failureSlot) {
-  const Type type = l.get(t);
-  auto check = [&](ValueId failure) {
-    BlockId fine = b().createBlock();
-    b().store(failure, failureSlot);
-    b().brIf(isNull(failure), fine, failed);
-    b().setBlock(fine);
+// The shape that says what the extent `name` is: that of a tensor which has it alone as one of its extents. `path` leads to it.
+bool FunctionLowering::findShape(TypeId written, ExtentId name, Path& path, TypeId& tensor, size_t& axis) {
+  const Type type = l.get(written);
+  auto inside = [&](PathPart step, TypeId part, ExtentId wanted) {
+    size_t length = path.size();
+    if (!path.empty()) path.push_back({".", {}});
+    path.push_back(step);
+    if (findShape(part, wanted, path, tensor, axis)) return true;
+    path.resize(length);
+    return false;
   };
   switch (type.kind) {
-    case Kind::Record: case Kind::Tuple: {
-      const Layout layout = l.layout(t);
-      if (type.kind == Kind::Tuple) {
-        for (size_t k = 0; k < type.args.size(); k++) {
-          Path inner = path;
-          inner.push_back({(path.empty() ? "" : ".") + std::to_string(k), {}});
-          loadValueInto(reader, offset(address, layout.offsets[k]), type.args[k], inner, failed, failureSlot);
-        }
-        return;
-      }
+    case Kind::Tensor:
+      tensor = written;
+      axis = size_t(std::find(type.extents.begin(), type.extents.end(), name) - type.extents.begin());
+      return axis < type.extents.size();
+    case Kind::Record: {
       const Decl& d = program.get(type.decl);
-      // Field types stay in the record's own names, whose values lie in its hidden words.
-      for (size_t k = 0; k < d.fields.size(); k++) {
-        TypeId field = types.substitute(d.fields[k].type, type.decl, type.args, {});
-        const Type ft = l.get(field);
-        ValueId at = offset(address, layout.offsets[k]);
+      std::vector<ExtentId> wanted{name};       // under the names of the inner record, too
+      for (uint32_t k = 0; k < type.extents.size(); k++)
+        if (type.extents[k] == name) wanted.push_back(types.name(type.decl, k, d.extentParams[k]));
+      for (const FieldDecl& f : d.fields)
+        for (ExtentId w : wanted)
+          if (inside({f.name, {}}, types.substitute(f.type, type.decl, type.args, {}), w)) return true;
+      return false;
+    }
+    case Kind::Tuple:
+      for (size_t k = 0; k < type.args.size(); k++)
+        if (inside({std::to_string(k), {}}, type.args[k], name)) return true;
+      return false;
+    case Kind::Array: {
+      int64_t count;
+      return types.isConstant(type.extents[0], &count) && count > 0 && inside({"", b().i64(0)}, type.element, name);
+    }
+    default: return false;
+  }
+}
+
+void FunctionLowering::leaveWhenFailed(const Loading& from, ValueId failure) {
+  BlockId fine = b().createBlock();
+  b().store(failure, from.failureSlot);
+  b().brIf(isNull(failure), fine, from.failed);
+  b().setBlock(fine);
+}
+
+// The hidden extents first, since the shapes of the fields are told by them: one that is `?` is what the file says.
+void FunctionLowering::loadRecord(const Loading& from, ValueId address, TypeId t, TypeId written, const Path& path) {
+  const Type type = l.get(written);
+  const Decl& d = program.get(type.decl);
+  for (uint32_t k = 0; k < type.extents.size(); k++) {
+    if (!types.isOpen(type.extents[k])) {
+      b().store(extentValue(type.extents[k]), address, int64_t(8 * k));
+      continue;
+    }
+    TypeId tensor;
+    size_t axis = 0;
+    Path shape = path;
+    Type own = type;                            // the record in its own names
+    for (uint32_t x = 0; x < own.extents.size(); x++) own.extents[x] = types.name(type.decl, x, d.extentParams[x]);
+    if (!findShape(types.intern(own), own.extents[k], shape, tensor, axis)) {
+      if (!l.diagnostics.hasErrors())
+        l.diagnostics.error(Span{from.call.start, from.call.length}, "no tensor in the file says what `" + d.extentParams[k] + "` of `" + d.name + "` is")
+            .note("write it: `" + d.name + "[…]`");
+      return;
+    }
+    const Type of = l.get(tensor);
+    ValueId failure;
+    scoped([&] {
+      ValueId name = pathText(shape);
+      failure = callRuntime("Checkpoint", "ReadExtent", ir::Ptr, {from.reader, name, offset(address, int64_t(8 * k)), b().i64(int64_t(of.extents.size())), b().i64(int64_t(axis)),
+                                                                  b().i64(dtypeCode(l.get(of.element).kind))});
+    });
+    leaveWhenFailed(from, failure);
+  }
+  const Layout layout = l.layout(t);
+  std::vector<TypeId> fields = l.fieldTypes(t);
+  namesIn.push_back({type.decl, address});
+  for (size_t k = 0; k < fields.size(); k++) {
+    Path inner = path;
+    inner.push_back({(path.empty() ? "" : ".") + d.fields[k].name, {}});
+    ValueId at = offset(address, layout.offsets[k]);
+    loadValue(from, at, fields[k], types.substitute(d.fields[k].type, type.decl, type.args, {}), inner);
+  }
+  namesIn.pop_back();
+}
+
+// Reads the value of type t at the address, which is zero before. `written` is the type in the names of the records around it.
+void FunctionLowering::loadValue(const Loading& from, ValueId address, TypeId t, TypeId written, const Path& path) {
+  const Type type = l.get(t), names = l.get(written);
+  ValueId failure;
+  switch (type.kind) {
+    case Kind::Record: return loadRecord(from, address, t, written, path);
+    case Kind::Tuple: {
+      const Layout layout = l.layout(t);
+      for (size_t k = 0; k < type.args.size(); k++) {
         Path inner = path;
-        inner.push_back({(path.empty() ? "" : ".") + d.fields[k].name, {}});
-        auto hidden = [&](ExtentId e) -> int {   // which name of the record the extent is, or -1
-          for (uint32_t x = 0; x < d.extentParams.size(); x++) if (e == types.name(type.decl, x, d.extentParams[x])) return int(x);
-          return -1;
-        };
-        if (ft.kind == Kind::Tensor) {
-          ValueId want = slotBytes(uint32_t(8 * ft.extents.size()));
-          for (size_t x = 0; x < ft.extents.size(); x++) {
-            int64_t n;
-            int name = hidden(ft.extents[x]);
-            ValueId w = types.isConstant(ft.extents[x], &n) ? b().i64(n) : name >= 0 ? b().load(ir::I64, address, 8 * name) : b().i64(-1);
-            b().store(w, want, int64_t(8 * x));
-          }
-          scoped([&] {
-            check(callRuntime("Checkpoint", "ReadTensor", ir::Ptr, {reader, pathText(inner), at, want, b().i64(int64_t(ft.extents.size())),
-                                                                   b().i64(dtypeCode(l.get(ft.element).kind)), b().i64(l.sizeOf(types.unmarked(ft.element)))}));
-          });
-          for (size_t x = 0; x < ft.extents.size(); x++)
-            if (int name = hidden(ft.extents[x]); name >= 0) b().store(b().load(ir::I64, at, tensor::Extents + 8 * int(x)), address, 8 * name);
-          continue;
-        }
-        if (ft.kind == Kind::Record)
-          for (size_t x = 0; x < ft.extents.size(); x++) {
-            int64_t n;
-            int name = hidden(ft.extents[x]);
-            ValueId w = types.isConstant(ft.extents[x], &n) ? b().i64(n) : name >= 0 ? b().load(ir::I64, address, 8 * name) : b().i64(-1);
-            b().store(w, at, int64_t(8 * x));
-          }
-        loadValueInto(reader, at, field, inner, failed, failureSlot);
-        if (ft.kind == Kind::Record)
-          for (size_t x = 0; x < ft.extents.size(); x++)
-            if (int name = hidden(ft.extents[x]); name >= 0) b().store(b().load(ir::I64, at, int64_t(8 * x)), address, 8 * name);
+        inner.push_back({(path.empty() ? "" : ".") + std::to_string(k), {}});
+        ValueId at = offset(address, layout.offsets[k]);
+        loadValue(from, at, type.args[k], names.args[k], inner);
       }
       return;
     }
     case Kind::Array: {
-      ValueId count = extentValue(type.extents[0]);
-      countedLoop(count, [&](ValueId i) {
+      ValueId size = b().i64(l.sizeOf(type.element));
+      countedLoop(extentValue(type.extents[0]), [&](ValueId i) {
         Path inner = path;
         inner.push_back({path.empty() ? "" : ".", {}});
         inner.push_back({"", i});
-        loadValueInto(reader, b().padd(address, b().imul(i, b().i64(l.sizeOf(type.element)))), type.element, inner, failed, failureSlot);
+        loadValue(from, b().padd(address, b().imul(i, size)), type.element, names.element, inner);
       });
       return;
     }
+    case Kind::Tensor: {
+      ValueId wanted = slotBytes(uint32_t(8 * names.extents.size()));
+      for (size_t x = 0; x < names.extents.size(); x++)
+        b().store(types.isOpen(names.extents[x]) ? b().i64(-1) : extentValue(names.extents[x]), wanted, int64_t(8 * x));
+      scoped([&] {
+        ValueId name = pathText(path);
+        failure = callRuntime("Checkpoint", "ReadTensor", ir::Ptr, {from.reader, name, address, wanted, b().i64(int64_t(type.extents.size())), b().i64(dtypeCode(l.get(type.element).kind)),
+                                                                    b().i64(l.sizeOf(types.unmarked(type.element)))});
+      });
+      return leaveWhenFailed(from, failure);
+    }
     default: break;
   }
+  const char* reads = type.tracked ? "ReadNumber" : type.kind == Kind::String ? "ReadString" : type.kind == Kind::List ? "ReadList" : "ReadScalar";
+  Kind element = type.kind == Kind::List ? l.get(type.element).kind : type.kind;
   scoped([&] {
     ValueId name = pathText(path);
-    if (type.tracked) {
-      check(callRuntime("Checkpoint", "ReadNumber", ir::Ptr, {reader, name, address, b().i64(dtypeCode(type.kind))}));
-      return;
-    }
-    if (type.kind == Kind::String) { check(callRuntime("Checkpoint", "ReadString", ir::Ptr, {reader, name, address})); return; }
-    if (isScalar(t)) { check(callRuntime("Checkpoint", "ReadScalar", ir::Ptr, {reader, name, address, b().i64(dtypeCode(type.kind))})); return; }
-    if (type.kind == Kind::List && isScalar(type.element)) {
-      check(callRuntime("Checkpoint", "ReadList", ir::Ptr, {reader, name, address, b().i64(dtypeCode(l.get(type.element).kind))}));
-      return;
-    }
-    internalError("a checkpoint cannot hold " + l.mangle(t));
+    failure = type.kind == Kind::String ? callRuntime("Checkpoint", reads, ir::Ptr, {from.reader, name, address})
+                                        : callRuntime("Checkpoint", reads, ir::Ptr, {from.reader, name, address, b().i64(dtypeCode(element))});
   });
+  leaveWhenFailed(from, failure);
 }
 
 void FunctionLowering::loadCheckpoint(ExprId id, const Expr& e, ValueId dest) {
@@ -154,9 +200,6 @@ void FunctionLowering::loadCheckpoint(ExprId id, const Expr& e, ValueId dest) {
   ValueId path = borrow(e.children[0]);
   at(e.place);
   b().memZero(dest, l.sizeOf(t));
-  const Type type = l.get(t);
-  for (size_t k = 0; k < type.extents.size(); k++)
-    b().store(types.isOpen(type.extents[k]) ? b().i64(-1) : extentValue(type.extents[k]), dest, int64_t(8 * k));
   ValueId readerSlot = slotBytes(8), failureSlot = slotBytes(8);
   b().store(null(), readerSlot);
   BlockId failed = b().createBlock(), done = b().createBlock(), reading = b().createBlock();
@@ -164,7 +207,7 @@ void FunctionLowering::loadCheckpoint(ExprId id, const Expr& e, ValueId dest) {
   b().store(opened, failureSlot);
   b().brIf(isNull(opened), reading, failed);
   b().setBlock(reading);
-  loadValueInto(b().load(ir::Ptr, readerSlot), dest, t, {}, failed, failureSlot);
+  loadValue({e, b().load(ir::Ptr, readerSlot), failureSlot, failed}, dest, t, t, {});
   b().store(callRuntime("Checkpoint", "CheckAllRead", ir::Ptr, {b().load(ir::Ptr, readerSlot)}), failureSlot);
   b().br(failed);
   b().setBlock(failed);                         // also the way out when nothing failed

@@ -170,6 +170,8 @@ void FunctionLowering::leaveWith(ValueId value) {
 ValueId FunctionLowering::atomValue(AtomId id) {
   const Atom a = types.get(id);
   if (a.form == Atom::Form::Name) {
+    for (size_t k = namesIn.size(); k-- > 0;)
+      if (namesIn[k].first == a.decl) return b().load(ir::I64, namesIn[k].second, int64_t(8 * a.index));
     if (a.decl != instance.decl || a.index >= extentValues.size()) internalError("the extent " + a.name + " is not bound in " + functionName);
     return extentValues[a.index];
   }

@@ -284,7 +284,12 @@ class FunctionLowering {
   void saveCheckpoint(const Expr&);
   void loadCheckpoint(ExprId, const Expr&, ValueId dest);
   void saveField(ValueId writer, ValueId address, TypeId, const Path&);
-  void loadValueInto(ValueId reader, ValueId address, TypeId, const Path&, BlockId failed, ValueId failureSlot);
+  struct Loading { const Expr& call; ValueId reader, failureSlot; BlockId failed; };
+  void loadRecord(const Loading&, ValueId address, TypeId, TypeId written, const Path&);
+  void loadValue(const Loading&, ValueId address, TypeId, TypeId written, const Path&);
+  bool findShape(TypeId written, ExtentId name, Path&, TypeId& tensor, size_t& axis);
+  void leaveWhenFailed(const Loading&, ValueId failure);
+  std::vector<std::pair<DeclId, ValueId>> namesIn;   // the records that are being read: what their extent names are lies in their hidden words
   std::vector<ExprId> windowGradients;         // the operands of Gradient in the window's text
   void tapeStatement(const Stmt&);
   void backward(const Stmt&);
