@@ -124,6 +124,16 @@ void FunctionLowering::assignTuple(const Stmt& s) {
     bool apart = fresh.size() == targets.size();
     ValueId value = apart ? fresh[k] : offset(fresh[0], l.layout(typeOf(s.values[0])).offsets[k]);
     TypeId given = apart ? typeOf(s.values[k]) : l.get(typeOf(s.values[0])).args[k];
+    if (!apart) checkShape(value, given, t);
+    const Expr& to = expr(targets[k]);
+    if (to.kind == ExprKind::MapElement) {
+      const Type map = l.get(typeOf(to.children[0]));
+      ValueId base = place(to.children[0], true).address, key = slotFor(map.key), element = slotFor(map.element);
+      intoAs(to.children[1], map.key, key);
+      layOut(element, map.element, value, given);
+      callRuntime("Maps", "Put", ir::Void, {base, key, element}, {map.key, map.element});
+      continue;
+    }
     PlaceRef p = place(targets[k], true);
     if (p.sliceView) { copyElements(p.address, value, t, t); drop(value, t); continue; }
     checkKept(targets[k], p.address, value);
