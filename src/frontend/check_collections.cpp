@@ -486,7 +486,9 @@ ExprId BodyChecker::comprehension(const ast::ComprehensionExpr* e, TypeId hint) 
   TypeId want;
   if ((k == Kind::List || k == Kind::Array) && !typeHasError(h.element)) want = h.element;
   if (k == Kind::Tensor) want = h.extents.size() == 1 ? types.unmarked(h.element) : types.tensor(h.element, std::vector<ExtentId>(h.extents.begin() + 1, h.extents.end()), h.onGpu);
+  frame().loops.push_back({true});
   ExprId value = expr(e->element, want);
+  frame().loops.pop_back();
   if (kindOf(value) == Kind::Unit) {
     error(e->element, quote(e->element) + " has no value");
     return errorExpr(e);

@@ -114,9 +114,7 @@ void BodyChecker::eachStatement(const ast::EachStmt* s, std::vector<StmtId>& out
     }
     if (s->path) declareLocal(s->path.id, s->path.place, stringType(), Local::Form::LoopRead);
     std::vector<StmtId> ignored;
-    frame().loops++;
-    block(s->body, ignored);
-    frame().loops--;
+    loopBody(s->body, ignored);
     return;
   }
   std::vector<EachLeaf> variants;
@@ -132,9 +130,7 @@ void BodyChecker::eachStatement(const ast::EachStmt* s, std::vector<StmtId>& out
       v.locals.push_back(local);
     }
     if (s->path) v.path = declareLocal(s->path.id, s->path.place, stringType(), Local::Form::LoopRead);
-    frame().loops++;
-    block(s->body, v.body);
-    frame().loops--;
+    loopBody(s->body, v.body);
     for (size_t i = 0; i < v.locals.size(); i++) {
       if (get(v.locals[i]).form == Local::Form::LoopInout) markChanged(records[i]);
     }

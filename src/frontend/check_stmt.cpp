@@ -115,9 +115,7 @@ void BodyChecker::statement(const ast::Stmt* s, std::vector<StmtId>& out) {
     case ast::StmtKind::Loop: {
       StmtId id = makeStmt(StmtKind::LoopForever, s->place);
       std::vector<StmtId> inside;
-      frame().loops++;
-      block(ast::as<ast::LoopStmt>(s)->body, inside);
-      frame().loops--;
+      if (!loopBody(ast::as<ast::LoopStmt>(s)->body, inside)) endless.insert(id.index);
       get(id).body = std::move(inside);
       get(id).end = ast::as<ast::LoopStmt>(s)->body.end;
       out.push_back(id);
@@ -125,10 +123,12 @@ void BodyChecker::statement(const ast::Stmt* s, std::vector<StmtId>& out) {
     }
     case ast::StmtKind::Break: case ast::StmtKind::Continue: {
       bool isBreak = s->kind == ast::StmtKind::Break;
-      if (frame().loops == 0) {
-        error(s->span(), std::string("`") + (isBreak ? "break" : "continue") + "` stands outside a loop");
+      std::string word = isBreak ? "`break`" : "`continue`";
+      if (frame().loops.empty() || frame().loops.back().comprehension) {
+        error(s->span(), word + (frame().loops.empty() ? " stands outside a loop" : " cannot leave a comprehension"));
         return;
       }
+      frame().loops.back().broken |= isBreak;
       out.push_back(makeStmt(isBreak ? StmtKind::Break : StmtKind::Continue, s->place));
       return;
     }
@@ -161,6 +161,15 @@ void BodyChecker::statement(const ast::Stmt* s, std::vector<StmtId>& out) {
       return;
     case ast::StmtKind::Attempt: return attemptStatement(ast::as<ast::AttemptStmt>(s), out);
   }
+}
+
+// Answers whether a `break` in the body leaves the loop.
+bool BodyChecker::loopBody(const ast::Block& b, std::vector<StmtId>& out) {
+  frame().loops.push_back({});
+  block(b, out);
+  bool broken = frame().loops.back().broken;
+  frame().loops.pop_back();
+  return broken;
 }
 
 StmtId BodyChecker::jump(const ast::Stmt* s) {
@@ -551,9 +560,7 @@ void BodyChecker::whileStatement(const ast::WhileStmt* s, std::vector<StmtId>& o
   }
   get(id).value = value;
   std::vector<StmtId> inside;
-  frame().loops++;
-  block(s->body, inside);
-  frame().loops--;
+  loopBody(s->body, inside);
   get(id).body = std::move(inside);
   get(id).end = s->body.end;
   out.push_back(id);
@@ -685,9 +692,7 @@ void BodyChecker::forStatement(const ast::ForStmt* s, std::vector<StmtId>& out) 
   auto loop = std::make_unique<Loop>();
   loopHead(s->head, *loop, s->isParallel);
   std::vector<StmtId> inside;
-  frame().loops++;
-  block(s->body, inside);
-  frame().loops--;
+  loopBody(s->body, inside);
   get(id).loop = std::move(loop);
   get(id).body = std::move(inside);
   get(id).end = s->body.end;
@@ -873,7 +878,7 @@ bool BodyChecker::falls(StmtId id) {
         if (a.value ? exprFalls(a.value) : falls(a.body)) return true;
       }
       return false;
-    case StmtKind::LoopForever: return hasBreak(s.body);
+    case StmtKind::LoopForever: return !endless.count(id.index);
     case StmtKind::Attempt:
       if (falls(s.body)) return true;
       for (const Recover& r : s.recovers) {
@@ -883,43 +888,6 @@ bool BodyChecker::falls(StmtId id) {
     case StmtKind::Tape: case StmtKind::Block: case StmtKind::Tasks: return falls(s.body);
     default: return true;
   }
-}
-
-// A `break` that leaves this loop: loops inside have their own. Handlers of `try` may break as well.
-bool BodyChecker::hasBreak(const std::vector<StmtId>& list) {
-  std::vector<ExprId> exprs;
-  auto handlers = [&](ExprId root) {
-    std::vector<ExprId> work{root};
-    while (!work.empty()) {
-      ExprId e = work.back();
-      work.pop_back();
-      if (!e) continue;
-      const Expr& x = get(e);
-      if (x.handler.leaves && hasBreak({x.handler.leaves})) return true;
-      if (x.handler.value) work.push_back(x.handler.value);
-      for (ExprId c : x.children) work.push_back(c);
-      for (const TextPart& p : x.parts) work.push_back(p.value);
-      for (const Arm& a : x.arms) work.push_back(a.value);
-    }
-    return false;
-  };
-  for (StmtId id : list) {
-    const Stmt& s = get(id);
-    if (s.kind == StmtKind::Break) return true;
-    if (handlers(s.value) || handlers(s.target) || handlers(s.second)) return true;
-    if (s.kind == StmtKind::While || s.kind == StmtKind::WhileLet || s.kind == StmtKind::For || s.kind == StmtKind::LoopForever) continue;
-    if (hasBreak(s.body) || hasBreak(s.otherwise)) return true;
-    for (const Arm& a : s.arms) {
-      if (hasBreak(a.body) || handlers(a.value)) return true;
-    }
-    for (const Recover& r : s.recovers) {
-      if (hasBreak(r.body)) return true;
-    }
-    for (const EachLeaf& l : s.leaves) {
-      if (hasBreak(l.body)) return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace mica

@@ -218,13 +218,14 @@ class BodyChecker {
 
   // -- what is being checked --
   struct AttemptFrame { std::vector<Recover>* arms; std::vector<bool> used; };
+  struct LoopFrame { bool comprehension = false, broken = false; };
   struct Frame {                                      // the function, or a closure inside
     TypeId result; ResultMode resultMode = ResultMode::Value;
     std::vector<TypeId> fails; bool anyFailure = false; bool infersFails = false;
     bool infersResult = false;
     Closure* closure = nullptr; uint32_t depth = 0;
     std::vector<AttemptFrame> attempts;
-    uint32_t loops = 0;
+    std::vector<LoopFrame> loops;
     std::string name;
     Place place;
   };
@@ -239,6 +240,7 @@ class BodyChecker {
   std::unordered_map<uint32_t, ExprId> initializers;  // of locals, for messages that say where a shape came from
   std::vector<NameId> boundNames;                     // of the pattern that is being checked
   std::set<uint32_t> concatenations;                  // strings made by `+`, which grow with their chain
+  std::set<uint32_t> endless;                         // `loop` statements that no `break` leaves
   std::set<uint32_t> eachLocals;                      // names of `each`, which learn whether they change
 
   // -- nodes --
@@ -432,10 +434,10 @@ class BodyChecker {
   void returnStatement(const ast::ReturnStmt*, std::vector<StmtId>&);
   void failStatement(const ast::FailStmt*, std::vector<StmtId>&);
   void loopHead(const ast::LoopHead&, Loop&, bool parallel);
+  bool loopBody(const ast::Block&, std::vector<StmtId>&);
   StmtId jump(const ast::Stmt*);
   bool falls(const std::vector<StmtId>&);
   bool falls(StmtId);
-  bool hasBreak(const std::vector<StmtId>&);
   bool exprFalls(ExprId);
   PatternId bindCondition(const ast::Condition&, ExprId* value);
   std::optional<bool> rankCondition(const ast::Expr*);
