@@ -418,12 +418,13 @@ class BodyChecker {
   ExprId settingDefault(const std::string& text, TypeId, const ast::Expr* at);
   ExtentId meet(ExtentId a, ExtentId b, bool* fine);
 
-  // -- statements (check_stmt.cpp) --
+  // -- statements (check_stmt.cpp, check_flow.cpp) --
   void block(const ast::Block&, std::vector<StmtId>&);
   void statement(const ast::Stmt*, std::vector<StmtId>&);
   void expressionStatement(const ast::ExprStmt*, std::vector<StmtId>&);
   void localStatement(const ast::LocalStmt*, std::vector<StmtId>&);
   void assignStatement(const ast::AssignStmt*, std::vector<StmtId>&);
+  void assignTuple(const ast::AssignStmt*, const ast::TupleExpr*, std::vector<StmtId>&);
   void updateStatement(const ast::AssignStmt*, std::vector<StmtId>&);
   void ifStatement(const ast::IfStmt*, size_t from, std::vector<StmtId>&);
   void whileStatement(const ast::WhileStmt*, std::vector<StmtId>&);
@@ -434,6 +435,8 @@ class BodyChecker {
   void returnStatement(const ast::ReturnStmt*, std::vector<StmtId>&);
   void failStatement(const ast::FailStmt*, std::vector<StmtId>&);
   void loopHead(const ast::LoopHead&, Loop&, bool parallel);
+  void countingHead(const ast::LoopHead&, const ast::RangeExpr*, Loop&);
+  void walkingHead(const ast::LoopHead&, Loop&);
   bool loopBody(const ast::Block&, std::vector<StmtId>&);
   StmtId jump(const ast::Stmt*);
   bool falls(const std::vector<StmtId>&);
