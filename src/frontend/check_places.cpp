@@ -1,12 +1,13 @@
 // Places: what is one, and how it may change.
 //
-// Two rules say no. A slice of a list, an array or a string is a view without room, so its elements alone change. And a record whose extents
-// are open (`p: P[?]`) holds one number for each of them, which its functions trust: what lies in it keeps the extents that are declared by
-// those names. The second rule works on the *held type* of a place: its type with `heldExtent` wherever `?` stands for an extent that a
-// record around it holds, found by walking from the place to the record. A tensor or record with a held extent at its top takes another
-// value, whose extents are compared with those that are there when the program runs (`Body::kept`, `checkKept` in lower/shapes.cpp); it is
-// not handed to who may change them. What has held extents inside, as a list of such tensors, does not change at all: nothing would look
-// at the new parts. Where the extents have names (`inout p: P[N]`) the types alone keep the rule.
+// Three rules say no. The bytes of a string do not change one by one. A slice of a list, an array or a string is a view without room, so its
+// elements alone change. And a record whose extents are open (`p: P[?]`) holds one number for each of them, which its functions trust: what
+// lies in it keeps the extents that are declared by those names. The third rule works on the *held type* of a place: its type with
+// `heldExtent` wherever `?` stands for an extent that a record around it holds, found by walking from the place to the record. A tensor or
+// record with a held extent at its top takes another value, whose extents are compared with those that are there when the program runs
+// (`Body::kept`, `checkKept` in lower/shapes.cpp); it is not handed to who may change them. What has held extents inside, as a list of such
+// tensors, does not change at all: nothing would look at the new parts. Where the extents have names (`inout p: P[N]`) the types alone keep
+// the rule.
 #include <cctype>
 
 #include "frontend/checker.h"
@@ -29,9 +30,15 @@ bool BodyChecker::isPlace(ExprId id) {
 // The place as one that changes: the rules are kept, and who must know of the change does. After a message it is an Error.
 ExprId BodyChecker::changing(ExprId place, const ast::Expr* at, Change how, const std::string& who, const Slot* slot) {
   if (isError(place)) return place;
-  if ((how != Change::Elements && refuseView(place, at)) || refuseHeld(place, at, how, who, slot)) return errorExpr(at);
+  if (refuseByte(place, at) || (how != Change::Elements && refuseView(place, at)) || refuseHeld(place, at, how, who, slot)) return errorExpr(at);
   markChanged(place);
   return place;
+}
+
+bool BodyChecker::refuseByte(ExprId place, const ast::Expr* at) {
+  if (get(place).kind != ExprKind::Element || kindOf(get(place).children[0]) != Kind::String) return false;
+  error(at, "the bytes of a string cannot change one by one").note("make another string");
+  return true;
 }
 
 // A slice of a tensor takes values; one of a list, an array or a string is a view.

@@ -390,10 +390,6 @@ void BodyChecker::assignStatement(const ast::AssignStmt* s, std::vector<StmtId>&
   }
   target = changing(target, s->target, Change::Value);
   TypeId want = types.unmarked(typeOf(target));
-  if (!isError(target) && get(target).kind == ExprKind::Element && kindOf(get(target).children[0]) == Kind::String) {
-    error(s->target, "the bytes of a string cannot change one by one").note("make another string");
-    target = errorExpr(s->target);
-  }
   ExprId value = expr(s->value, want);
   if (!isError(target)) value = fit(value, {want, quote(s->target)}, s->value, true);
   StmtId id = makeStmt(StmtKind::Assign, s->place);

@@ -341,6 +341,7 @@ class BodyChecker {
   // -- places (check_places.cpp) --
   bool isPlace(ExprId);
   ExprId changing(ExprId place, const ast::Expr* at, Change, const std::string& who = "", const Slot* = nullptr);
+  bool refuseByte(ExprId place, const ast::Expr* at);
   bool refuseView(ExprId place, const ast::Expr* at);
   bool refuseHeld(ExprId place, const ast::Expr* at, Change, const std::string& who, const Slot*);
   bool insertsHeld(ExprId place);
