@@ -185,7 +185,7 @@ ExprId BodyChecker::minMax(const std::string& name, const ast::CallExpr* e, Type
   for (size_t i = 0; i < children.size(); i++) {
     TypeId t = typeOf(children[i]);
     Kind k = kindOf(t);
-    bool fits = isInteger(k) || isFloat(k) || (!isAbs && (k == Kind::Char || isOrdered(program, t))) || (k == Kind::Parameter && copies(program, t));
+    bool fits = isInteger(k) || isFloat(k) || (!isAbs && (k == Kind::Char || k == Kind::Bool)) || (k == Kind::Parameter && copies(program, t));
     TypeId next = joined ? join(joined, t) : types.unmarked(t);
     if (!fits || !next) {
       error(e->args[i].value, !fits ? "`" + name + "` takes numbers, and " + quote(e->args[i].value) + " is " + aType(t) : "`" + name + "` takes values of one type, and these are " + aType(joined) + " and " + aType(t));
@@ -327,9 +327,8 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
     case Builtin::Zeros: case Builtin::Ones: case Builtin::Reshape: return makeTensorBuiltin(b, e, brackets, hint);
     case Builtin::Length: {
       if (!take(e, a, {"x"}, 1)) return errorExpr(e);
-      walking = true;   // the characters of a string are counted without a list
+      walked = a[0]->value;
       ExprId x = value(0);
-      walking = false;
       Kind k = kindOf(x);
       bool has = k == Kind::String || k == Kind::List || k == Kind::Array || k == Kind::Map || k == Kind::Set || (k == Kind::Tensor && typ(typeOf(x)).extents.size() == 1);
       if (!has) {
@@ -519,14 +518,12 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
       return makeBuiltin(b, types.list(types.unmarked(t.element)), {x}, {}, e);
     }
     case Builtin::Chars: case Builtin::Lines: {
-      bool walked = walking;
-      walking = false;
       if (!take(e, a, {"s"}, 1)) return errorExpr(e);
       ExprId s = value(0);
       if (kindOf(s) != Kind::String) return refuse(0, "a string", s);
       TypeId element = b == Builtin::Chars ? scalar(Kind::Char) : stringType();
       ExprId walk = makeBuiltin(b, types.list(element), {s}, {}, e);
-      if (walked) return walk;
+      if (walked == e) return walk;
       // Anywhere else the walk is collected into a list.
       LocalId item = newLocal("item", e->place, element, Local::Form::LoopRead);
       auto loop = std::make_unique<Loop>();

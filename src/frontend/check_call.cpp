@@ -88,10 +88,10 @@ ExprId BodyChecker::call(const ast::CallExpr* e, TypeId hint) {
         return errorExpr(e);
       }
       if (!s && system && (name == "Raw" || name == "Simd" || name == "Target")) return intrinsic(name + "." + std::string(context.text(f->name)), e, e, brackets, hint);
-      if (s && s->kind == Symbol::Kind::Declaration && program.get(s->decl).kind == DeclKind::Choice) return constructCase({}, s->decl, 0, e, f, nullptr, hint);
+      if (s && s->kind == Symbol::Kind::Declaration && program.get(s->decl).kind == DeclKind::Choice) return constructCase({}, s->decl, e, f, nullptr, hint);
       if (s && s->kind == Symbol::Kind::Alias && kindOf(checker.aliases[s->index].type) == Kind::Choice) {
         TypeId target = checker.aliases[s->index].type;
-        return constructCase(target, typ(target).decl, 0, e, f, nullptr, target);
+        return constructCase(target, typ(target).decl, e, f, nullptr, target);
       }
       bool generic = false;
       for (const GenericName& g : checker.info(decl).generics) generic = generic || g.name == m->name;
@@ -112,13 +112,13 @@ ExprId BodyChecker::call(const ast::CallExpr* e, TypeId hint) {
       if (s && s->kind == Symbol::Kind::Module) {
         const Symbol* member = checker.findExported(s->index, inner->name, module);
         if (!member) return errorExpr(e);
-        if (member->kind == Symbol::Kind::Declaration && program.get(member->decl).kind == DeclKind::Choice) return constructCase({}, member->decl, 0, e, f, nullptr, hint);
+        if (member->kind == Symbol::Kind::Declaration && program.get(member->decl).kind == DeclKind::Choice) return constructCase({}, member->decl, e, f, nullptr, hint);
       }
     }
     if (auto* inner = ast::tryAs<ast::IndexExpr>(f->base)) {
       auto* base = ast::tryAs<ast::NameExpr>(inner->base);
       const Symbol* s = base && base->name && !findLocal(base->name) ? checker.find(module, base->name) : nullptr;
-      if (s && s->kind == Symbol::Kind::Declaration && program.get(s->decl).kind == DeclKind::Choice) return constructCase({}, s->decl, 0, e, f, &inner->args, hint);
+      if (s && s->kind == Symbol::Kind::Declaration && program.get(s->decl).kind == DeclKind::Choice) return constructCase({}, s->decl, e, f, &inner->args, hint);
     }
   }
   return callValue(expr(callee), e);
@@ -206,7 +206,7 @@ ExprId BodyChecker::callValue(ExprId callee, const ast::CallExpr* e) {
     Slot slot{std::to_string(i + 1), f.args[i], f.modes[i], false, nullptr, true};
     ExprId x = argument(slot, f.args[i], a, name);
     if (slot.mode != Mode::Inout) x = fit(x, {f.args[i], "argument " + slot.name}, a.value, true);
-    fine = fine && !isError(x);
+    fine = fine && !isError(x) && (slot.mode != Mode::Inout || placeFits(x, slot, f.args[i], a.value, name));
     children.push_back(x);
     modes.push_back(f.modes[i]);
   }
@@ -289,7 +289,7 @@ ExprId BodyChecker::argument(const Slot& slot, TypeId want, const ast::Arg& a, c
   if (slot.mode == Mode::Inout) {
     ExprId x = expr(a.value, want);
     if (isError(x)) return x;
-    checkPlaceArgument(a, slot, callee);
+    checkPlaceArgument(a, slot);
     if (!isPlace(x)) {
       if (a.isInout) error(a.value, "`inout` needs a variable or a part of one, and this is a computed value");
       return errorExpr(a.value);
@@ -302,9 +302,8 @@ ExprId BodyChecker::argument(const Slot& slot, TypeId want, const ast::Arg& a, c
   return expr(a.value, want);
 }
 
-void BodyChecker::checkPlaceArgument(const ast::Arg& a, const Slot& slot, const std::string& callee) {
+void BodyChecker::checkPlaceArgument(const ast::Arg& a, const Slot& slot) {
   if (a.isInout) return;
-  (void)callee;
   error(a.value, "the parameter `" + slot.name + "` changes its argument, and the call does not say so").note("write `inout " + quoteExact(a.value) + "`");
 }
 
@@ -378,9 +377,7 @@ bool BodyChecker::arguments(std::vector<Slot>& slots, Binding& b, const ast::Cal
       size_t before = b.equations.size();
       match(result, kindOf(result) != Kind::Optional ? withoutOptional(hint) : hint, b, 0, spanOf(e), "", true);
       for (size_t k = before; k < b.equations.size();) {
-        bool closed = !types.isOpen(b.equations[k].actual);
-        bool bindsNew = closed && solveOne(b, b.equations[k]);
-        (void)bindsNew;
+        if (!types.isOpen(b.equations[k].actual)) solveOne(b, b.equations[k]);
         b.equations.erase(b.equations.begin() + long(k));
       }
     }
@@ -394,7 +391,7 @@ bool BodyChecker::arguments(std::vector<Slot>& slots, Binding& b, const ast::Cal
     modes.push_back(slots[i].mode);
     TypeId want = generic ? types.substitute(slots[i].type, b.decl, b.types, b.extents) : slots[i].type;
     if (!given[i]) {
-      if (fine) children[i] = defaultValue(slots[i], want, b.decl, e);
+      if (fine) children[i] = defaultValue(slots[i], want, b.decl);
       continue;
     }
     if (!fine || isError(children[i])) continue;
@@ -405,33 +402,34 @@ bool BodyChecker::arguments(std::vector<Slot>& slots, Binding& b, const ast::Cal
       fine = fine && !isError(children[i]);
       continue;
     }
-    TypeId have = typeOf(children[i]);
-    bool both = compatible(have, want) != Compat::No && (compatible(want, have) != Compat::No);
-    if (types.same(have, want)) continue;
-    if (!both) {
-      refuse(children[i], {want, what}, at);
-      fine = false;
-      continue;
-    }
-    // The callee may put another extent where the caller's place has a known one.
-    const Type h = typ(have), w = typ(want);
-    bool mayChange = h.extents.size() != w.extents.size();
-    for (size_t k = 0; k < h.extents.size() && k < w.extents.size(); k++) mayChange = mayChange || (types.isOpen(w.extents[k]) && !types.isOpen(h.extents[k]));
-    const Type pattern = typ(slots[i].type);
-    for (size_t k = 0; mayChange && k < h.extents.size() && k < pattern.extents.size(); k++) {
-      // `inout v: vector[N]` keeps N: only a written `?` changes.
-      if (types.isOpen(w.extents[k]) && !types.isOpen(h.extents[k]) && !types.isOpen(pattern.extents[k])) mayChange = false;
-    }
-    if (mayChange) {
-      auto& m = error(at, "`" + callee + "` may change the extent, and " + quote(at) + " is " + aType(types.unmarked(have)));
-      if (at->kind == ast::ExprKind::Name) m.note("write `var " + quoteExact(at) + ": " + show(types.unmarked(want)) + "`");
-      fine = false;
-    }
+    fine = placeFits(children[i], slots[i], want, at, callee) && fine;
   }
   return fine;
 }
 
-ExprId BodyChecker::defaultValue(const Slot& slot, TypeId type, DeclId owner, const ast::Expr* at) {
+// The place of an `inout` argument and the parameter are of one type, and the callee puts no other extent where the caller knows one. `want` is
+// the parameter's type in this call.
+bool BodyChecker::placeFits(ExprId place, const Slot& slot, TypeId want, const ast::Expr* at, const std::string& callee) {
+  TypeId have = typeOf(place);
+  if (types.same(have, want)) return true;
+  if (compatible(have, want) == Compat::No || compatible(want, have) == Compat::No) {
+    refuse(place, {want, "the parameter `" + slot.name + "`"}, at);
+    return false;
+  }
+  const Type h = typ(have), w = typ(want), written = typ(slot.type);
+  bool mayChange = h.extents.size() != w.extents.size();
+  for (size_t k = 0; k < h.extents.size() && k < w.extents.size(); k++) {
+    bool forgets = types.isOpen(w.extents[k]) && !types.isOpen(h.extents[k]);
+    bool keeps = k < written.extents.size() && !types.isOpen(written.extents[k]);   // `inout v: vector[N]` keeps N
+    mayChange = mayChange || (forgets && !keeps);
+  }
+  if (!mayChange) return true;
+  auto& m = error(at, "`" + callee + "` may change the extent, and " + quote(at) + " is " + aType(types.unmarked(have)));
+  if (at->kind == ast::ExprKind::Name) m.note("write `var " + quoteExact(at) + ": " + show(types.unmarked(want)) + "`");
+  return false;
+}
+
+ExprId BodyChecker::defaultValue(const Slot& slot, TypeId type, DeclId owner) {
   auto* syntax = static_cast<const ast::Expr*>(slot.defaultSyntax);
   if (!syntax) return {};
   // The default is read where it was written: in its module, without the caller's names.
@@ -451,7 +449,6 @@ ExprId BodyChecker::defaultValue(const Slot& slot, TypeId type, DeclId owner, co
   system = ownSystem;
   std::swap(hidden, names);
   std::swap(log, declared);
-  (void)at;
   return value;
 }
 
@@ -469,10 +466,7 @@ ExprId BodyChecker::finishCall(ExprId c, const std::vector<TypeId>& fails, const
     if (source.size() > 50 || source.find('\n') != std::string::npos) source = callee + "(…)";
     bool listed = true;
     for (TypeId f : fails) listed = listed && (frame().anyFailure || std::find(frame().fails.begin(), frame().fails.end(), f) != frame().fails.end());
-    for (const AttemptFrame& a : frame().attempts) {
-      (void)a;
-      listed = true;
-    }
+    listed = listed || !frame().attempts.empty();
     auto& m = error(e, "`" + callee + "` can fail" + (list.empty() ? "" : " with " + list) + ", and this call does not say what happens then");
     m.note(listed ? "write `try " + source + "`, or `try " + source + " else …`" : "write `try " + source + "` and list " + (list.empty() ? "the failures" : list) + ", or `try " + source + " else …`");
     return c;
@@ -602,7 +596,7 @@ ExprId BodyChecker::construct(DeclId id, const ast::CallExpr* e, const ast::Seq<
 }
 
 // `Shape.Circle(r: 2.0)`, `Shape.Empty`. `at` is the path, a FieldExpr.
-ExprId BodyChecker::constructCase(TypeId choice, DeclId id, uint32_t, const ast::CallExpr* e, const ast::Expr* at, const ast::Seq<ast::Arg>* brackets, TypeId hint) {
+ExprId BodyChecker::constructCase(TypeId choice, DeclId id, const ast::CallExpr* e, const ast::Expr* at, const ast::Seq<ast::Arg>* brackets, TypeId hint) {
   auto* path = ast::as<ast::FieldExpr>(at);
   const ast::Expr* whole = e ? static_cast<const ast::Expr*>(e) : at;
   if (!id && !choice) {
@@ -693,7 +687,7 @@ ExprId BodyChecker::conversion(TypeId to, const ast::CallExpr* e) {
   Kind k = kindOf(to);
   bool number = isInteger(k) || isFloat(k) || (k == Kind::Parameter && copies(program, to));
   bool literal = adaptable(a) && number && !(isInteger(k) && hasFloatLiteral(a));
-  ExprId x = literal ? buildAdaptable(a, to) : expr(a, number && a->kind == ast::ExprKind::Call ? TypeId{} : TypeId{});
+  ExprId x = literal ? buildAdaptable(a, to) : expr(a);
   if (isError(x)) return errorExpr(e);
   TypeId from = types.unmarked(typeOf(x));
   Kind f = kindOf(from);

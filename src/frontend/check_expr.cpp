@@ -293,7 +293,7 @@ ExprId BodyChecker::field(const ast::FieldExpr* e, TypeId hint) {
     }
     if (!s && system && (n == "Raw" || n == "Simd" || n == "Target")) return intrinsic(n + "." + std::string(context.text(e->name)), e, nullptr, nullptr, hint);
     bool isType = s && (s->kind == Symbol::Kind::Alias || (s->kind == Symbol::Kind::Declaration && program.get(s->decl).kind == DeclKind::Choice));
-    if (isType) return constructCase({}, s->kind == Symbol::Kind::Alias ? DeclId{} : s->decl, 0, nullptr, e, nullptr, hint);
+    if (isType) return constructCase({}, s->kind == Symbol::Kind::Alias ? DeclId{} : s->decl, nullptr, e, nullptr, hint);
     if (s && s->kind == Symbol::Kind::Declaration && program.get(s->decl).kind == DeclKind::Record) {
       error(e, "`" + n + "` is a record type and has no `" + std::string(context.text(e->name)) + "` of its own");
       return errorExpr(e);
@@ -317,13 +317,13 @@ ExprId BodyChecker::field(const ast::FieldExpr* e, TypeId hint) {
     if (s && s->kind == Symbol::Kind::Module) {
       const Symbol* member = checker.find(s->index, inner->name.id);
       if (member && member->kind == Symbol::Kind::Declaration && program.get(member->decl).kind == DeclKind::Choice && (member->exported || s->index == module))
-        return constructCase({}, member->decl, 0, nullptr, e, nullptr, hint);
+        return constructCase({}, member->decl, nullptr, e, nullptr, hint);
     }
   }
   if (auto* inner = ast::tryAs<ast::IndexExpr>(e->base)) {
     auto* m = ast::tryAs<ast::NameExpr>(inner->base);
     const Symbol* s = m && m->name && !findLocal(m->name) ? checker.find(module, m->name) : nullptr;
-    if (s && s->kind == Symbol::Kind::Declaration && program.get(s->decl).kind == DeclKind::Choice) return constructCase({}, s->decl, 0, nullptr, e, &inner->args, hint);
+    if (s && s->kind == Symbol::Kind::Declaration && program.get(s->decl).kind == DeclKind::Choice) return constructCase({}, s->decl, nullptr, e, &inner->args, hint);
   }
   ExprId base = expr(e->base);
   return fieldOf(base, e->name, e);

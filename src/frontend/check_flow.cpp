@@ -160,9 +160,8 @@ void BodyChecker::countingHead(const ast::LoopHead& h, const ast::RangeExpr* r, 
 void BodyChecker::walkingHead(const ast::LoopHead& h, Loop& loop) {
   Span at = h.item ? Span{h.item->place, h.item->length} : Span{};
   loop.form = Loop::Form::Walk;
-  walking = true;
+  walked = h.source;
   loop.source = expr(h.source);
-  walking = false;
   if (h.step) error(h.step, "`by` belongs to loops that count");
   TypeId key, element = errorType();
   if (!isError(loop.source)) {
@@ -188,6 +187,7 @@ void BodyChecker::walkingHead(const ast::LoopHead& h, Loop& loop) {
     if (p->kind == ast::PatternKind::Name) {
       LocalId local = declareLocal(ast::as<ast::NamePattern>(p)->name, p->place, type, f, loop.walk);
       if (f == Local::Form::LoopInout) heldLocals[local.index] = held;
+      if (k == Kind::Tensor || (get(loop.source).kind == ExprKind::Builtin && get(loop.source).builtin == Builtin::Lines)) viewLocals.insert(local.index);
       return local;
     }
     if (p->kind != ast::PatternKind::Discard && p->kind != ast::PatternKind::Error) error(Span{p->place, p->length}, "a name is expected here");
@@ -303,6 +303,10 @@ void BodyChecker::returnStatement(const ast::ReturnStmt* s, std::vector<StmtId>&
         error(s->value, "`" + frame().name + "` is declared `never` and returns");
       } else {
         if (place && get(value).kind == ExprKind::Try) error(s->value, "a place is answered without `try`");
+        if (place && isView(value)) {
+          error(s->value, "a slice is made where it is used and cannot be answered as a place").note("answer a copy: `" + show(types.unmarked(typeOf(value))) + "` as the result, and `Copy(" + quoteExact(s->value) + ")`");
+          value = errorExpr(s->value);
+        }
         if (f.resultMode == ResultMode::Inout) value = changing(value, s->value, Change::Handed, "the caller");
         value = fit(value, {want, "the result"}, s->value, true);
       }

@@ -35,6 +35,14 @@ ExprId BodyChecker::changing(ExprId place, const ast::Expr* at, Change how, cons
   return place;
 }
 
+// A slice, a row of a tensor, a line of a text, or a name for one: it has no memory of its own in which it could be found.
+bool BodyChecker::isView(ExprId id) {
+  const Expr& e = get(id);
+  if (e.kind == ExprKind::Local) return viewLocals.count(e.local.index);
+  if (e.kind == ExprKind::Call) return program.get(e.callee).resultMode != ResultMode::Value && !e.children.empty() && isView(e.children[0]);
+  return e.kind == ExprKind::Slice;
+}
+
 bool BodyChecker::refuseByte(ExprId place, const ast::Expr* at) {
   if (get(place).kind != ExprKind::Element || kindOf(get(place).children[0]) != Kind::String) return false;
   error(at, "the bytes of a string cannot change one by one").note("make another string");

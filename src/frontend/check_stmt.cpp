@@ -27,7 +27,7 @@ void BodyChecker::checkFunction() {
     body.params.push_back(local);
     if (d.params[i].hasDefault && !d.system) {   // seen at each call; here for its own mistakes
       Slot slot{d.params[i].name, d.params[i].type, d.params[i].mode, true, d.params[i].defaultSyntax, true};
-      if (d.typeParams.empty()) defaultValue(slot, d.params[i].type, decl, nullptr);
+      if (d.typeParams.empty()) defaultValue(slot, d.params[i].type, decl);
     }
   }
   if (f->hasBody) block(f->body, body.statements);
@@ -263,6 +263,7 @@ void BodyChecker::declareNamed(const ast::LocalStmt* s, ExprId value, StmtId id)
   get(local).marked = s->type != nullptr;
   get(local).leaf = declaredType && typ(declaredType).tracked;
   if (form == Local::Form::NamedRead || form == Local::Form::NamedInout) get(local).type = typeOf(value);
+  if ((form == Local::Form::NamedRead || form == Local::Form::NamedInout) && isView(value)) viewLocals.insert(local.index);
   if (form == Local::Form::NamedInout) heldLocals[local.index] = heldType(value);
   get(id).local = local;
   get(id).value = value;

@@ -236,10 +236,11 @@ class BodyChecker {
   std::vector<TypeId> lastFails;                      // of the call that tryTarget was
   bool tryHandled = false;                            // that `try` has an `else`
   TypeId checkedType;                                 // the declared type of the `let` or `var` at hand
-  bool walking = false;                               // a loop walks what is checked next: Chars and Lines need no list
+  const ast::Expr* walked = nullptr;                  // what a loop walks or `Length` counts: Chars and Lines need no list there
   std::unordered_map<uint32_t, ExprId> initializers;  // of locals, for messages that say where a shape came from
   std::vector<NameId> boundNames;                     // of the pattern that is being checked
   std::set<uint32_t> concatenations;                  // strings made by `+`, which grow with their chain
+  std::set<uint32_t> viewLocals;                      // names for slices, rows of tensors and lines
   std::set<uint32_t> endless;                         // `loop` statements that no `break` leaves
   std::set<uint32_t> eachLocals;                      // names of `each`, which learn whether they change
 
@@ -340,6 +341,7 @@ class BodyChecker {
 
   // -- places (check_places.cpp) --
   bool isPlace(ExprId);
+  bool isView(ExprId);
   ExprId changing(ExprId place, const ast::Expr* at, Change, const std::string& who = "", const Slot* = nullptr);
   bool refuseByte(ExprId place, const ast::Expr* at);
   bool refuseView(ExprId place, const ast::Expr* at);
@@ -361,7 +363,7 @@ class BodyChecker {
   ExprId callDecl(DeclId, const ast::CallExpr*, const ast::Seq<ast::Arg>* brackets, TypeId hint);
   ExprId callValue(ExprId callee, const ast::CallExpr*);
   ExprId construct(DeclId, const ast::CallExpr*, const ast::Seq<ast::Arg>* brackets, TypeId hint, bool failing = false);
-  ExprId constructCase(TypeId choice, DeclId, uint32_t index, const ast::CallExpr*, const ast::Expr* at, const ast::Seq<ast::Arg>* brackets, TypeId hint);
+  ExprId constructCase(TypeId choice, DeclId, const ast::CallExpr*, const ast::Expr* at, const ast::Seq<ast::Arg>* brackets, TypeId hint);
   ExprId conversion(TypeId to, const ast::CallExpr*);
   ExprId fillCall(DeclId, const ast::CallExpr*, const ast::Seq<ast::Arg>* brackets, TypeId hint);
   bool arguments(std::vector<Slot>&, Binding&, const ast::CallExpr*, const std::string& callee, TypeId result, TypeId hint, std::vector<ExprId>& children, std::vector<Mode>& modes);
@@ -375,14 +377,15 @@ class BodyChecker {
   void finishBinding(Binding&, Span at, const std::string& callee, bool quietTypes = false);
   TypeId substitute(TypeId, const Binding&, bool wildcards);
   TypeId closedHint(TypeId, const Binding&);
-  ExprId defaultValue(const Slot&, TypeId type, DeclId owner, const ast::Expr* at);
+  ExprId defaultValue(const Slot&, TypeId type, DeclId owner);
   ExprId finishCall(ExprId, const std::vector<TypeId>& fails, const ast::CallExpr*, const std::string& callee);
   bool checkConstraints(DeclId, const Binding&, Span at, const std::string& callee);
   std::vector<TypeId> failsOf(DeclId);
   void passOn(const std::vector<TypeId>& fails, Span at, bool byFail);
   std::string signatureText(const Frame&) const;
   bool typeHasError(TypeId t) { return types.hasError(t); }
-  void checkPlaceArgument(const ast::Arg&, const Slot&, const std::string& callee);
+  void checkPlaceArgument(const ast::Arg&, const Slot&);
+  bool placeFits(ExprId place, const Slot&, TypeId want, const ast::Expr* at, const std::string& callee);
   ExtentArg runtimeExtent(const ast::Expr*, ExtentId* known);
   std::vector<ExtentArg> bracketShape(const ast::Seq<ast::Arg>&, size_t from, std::vector<ExtentId>& shape);
 

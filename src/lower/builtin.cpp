@@ -114,9 +114,20 @@ void FunctionLowering::replaceInto(const Expr& e, ValueId dest) {
   PlaceRef p = place(e.children[0], true);
   ValueId fresh = slotFor(t);
   intoAs(e.children[1], t, fresh);
-  if (dest) moveBytes(dest, p.address, t);
-  else drop(p.address, t);
-  moveBytes(p.address, fresh, t);
+  if (dest && p.sliceView) copy(dest, p.address, t);
+  else if (dest) moveBytes(dest, p.address, t);
+  if (dest && !p.sliceView) moveBytes(p.address, fresh, t);
+  else put(p, fresh, t);
+}
+
+// Puts a value into a place whose own value goes; into a slice, element by element.
+void FunctionLowering::put(PlaceRef p, ValueId value, TypeId t) {
+  if (p.sliceView) {
+    copyElements(p.address, value, t, t);
+    return drop(value, t);
+  }
+  drop(p.address, t);
+  moveBytes(p.address, value, t);
 }
 
 void FunctionLowering::swapPlaces(const Expr& e) {
@@ -136,9 +147,17 @@ void FunctionLowering::swapPlaces(const Expr& e) {
     x = b().padd(data, b().imul(i, b().i64(l.sizeOf(t))));
     y = b().padd(data, b().imul(j, b().i64(l.sizeOf(t))));
   } else {
-    x = place(e.children[0], true).address;
-    y = place(e.children[1], true).address;
+    PlaceRef first = place(e.children[0], true), second = place(e.children[1], true);
+    x = first.address;
+    y = second.address;
     u = typeOf(e.children[1]);
+    if (first.sliceView || second.sliceView) {
+      ValueId fromFirst = slotFor(t), fromSecond = slotFor(t);
+      copy(fromFirst, x, t);
+      copy(fromSecond, y, t);
+      put(first, fromSecond, t);
+      return put(second, fromFirst, t);
+    }
   }
   ValueId held = slotFor(u);
   layOut(held, u, x, t);

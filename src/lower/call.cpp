@@ -275,6 +275,7 @@ void FunctionLowering::callValue(const Expr& e, ValueId dest, ValueId* result, b
   size_t backs = writeBacks.size();
   std::vector<ValueId> values = arguments(e, 1, f.modes, f.args);
   at(e.place);
+  for (size_t k = 0; k < values.size(); k++) checkShape(values[k], typeOf(e.children[k + 1]), f.args[k]);
   bool viaAddress = !l.isUnit(f.result) && (*failing || !isScalar(f.result));
   std::vector<ValueId> args;
   if (viaAddress) args.push_back(dest ? dest : slotFor(f.result));

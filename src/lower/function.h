@@ -176,6 +176,7 @@ class FunctionLowering {
 
   // ---- place.cpp ----
   PlaceRef place(ExprId, bool forChanging);
+  bool isTensorView(ExprId);
   ValueId elementAddress(const Expr&, bool forChanging);
   ValueId index(ExprId);                       // as i64; out of int64 (uint64 above) traps by the bounds check
   void boundsCheck(ValueId i, ValueId length);
@@ -219,6 +220,7 @@ class FunctionLowering {
   ValueId lengthOf(ExprId);
   void replaceInto(const Expr&, ValueId dest);
   void swapPlaces(const Expr&);
+  void put(PlaceRef, ValueId value, TypeId);
   void sortList(const Expr&);
   void modelBuiltinInto(ExprId, ValueId dest);            // over records and the tape: tape.cpp
   void reshapeInto(ExprId, ValueId dest);

@@ -3,6 +3,14 @@
 
 namespace mica::lower {
 
+// A slice of a tensor, or a call that answers the slice that it gets.
+bool FunctionLowering::isTensorView(ExprId id) {
+  const Expr& e = expr(id);
+  if (l.get(typeOf(id)).kind != Kind::Tensor) return false;
+  if (e.kind == ExprKind::Local) return locals[e.local.index].sliceView;
+  return e.kind == ExprKind::Slice || (e.kind == ExprKind::Call && isPlace(id) && isTensorView(e.children[0]));
+}
+
 PlaceRef FunctionLowering::place(ExprId id, bool forChanging) {
   const Expr& e = expr(id);
   AtPlace here(*this, e.place);
@@ -68,7 +76,7 @@ PlaceRef FunctionLowering::place(ExprId id, bool forChanging) {
     }
     case ExprKind::Call: case ExprKind::Builtin:
       if (answersOptionalPlace(id)) return {optionalView(optionalPlace(id), typeOf(id))};
-      if (e.kind == ExprKind::Call && isPlace(id)) return {callPlace(id)};
+      if (e.kind == ExprKind::Call && isPlace(id)) return {callPlace(id), isTensorView(id)};
       if (e.kind == ExprKind::Builtin && builtinAnswersPlace(e)) return {builtinPlace(id)};
       break;
     case ExprKind::Intrinsic: if (intrinsicAnswersPlace(e)) return {intrinsicPlace(id)}; break;
