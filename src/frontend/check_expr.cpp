@@ -435,6 +435,10 @@ ExprId BodyChecker::ifExpr(const ast::IfExpr* e, TypeId hint, size_t from) {
 ExprId BodyChecker::ifLetExpr(const ast::IfExpr* e, TypeId hint, size_t from) {
   const auto& branch = e->branches[from];
   const ast::Expr* elseAst = from + 1 < e->branches.size() ? nullptr : e->otherwise;
+  if (branch.condition.mode != ast::Mode::Read) {
+    error(branch.condition.value, "an `if` that is a value reads what it looks into; write the statement form for `let inout` and `let move`");
+    return errorExpr(e);
+  }
   ExprId subject, a;
   PatternId some;
   {

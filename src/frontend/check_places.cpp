@@ -122,7 +122,8 @@ TypeId BodyChecker::heldType(ExprId place) {
     }
     case ExprKind::Field: {
       TypeId outer = heldType(e.children[0]);
-      const Type whole = typ(outer ? outer : typeOf(e.children[0]));
+      Type whole = typ(outer ? outer : typeOf(e.children[0]));
+      if (whole.kind == Kind::Box) whole = typ(whole.element);
       if (whole.kind == Kind::Tuple) return outer ? whole.args[e.index] : TypeId{};
       if (whole.kind != Kind::Record) return {};
       return types.substitute(program.get(whole.decl).fields[e.index].type, whole.decl, whole.args, holding(whole.extents));

@@ -83,8 +83,12 @@ void FunctionLowering::checkKept(ExprId target, ValueId address, ValueId value) 
   std::vector<Meeting> meeting;
   for (uint32_t k : kept->second) meeting.push_back({old[k], fresh[k]});
   const Expr& place = expr(target);
-  bool isField = place.kind == ExprKind::Field && l.get(typeOf(place.children[0])).kind == Kind::Record;
-  std::string of = isField ? " of `" + program.get(l.get(typeOf(place.children[0])).decl).fields[place.index].name + "`" : "";
+  std::string of;
+  if (place.kind == ExprKind::Field) {
+    Type owner = l.get(typeOf(place.children[0]));
+    if (owner.kind == Kind::Box) owner = l.get(owner.element);
+    if (owner.kind == Kind::Record) of = " of `" + program.get(owner.decl).fields[place.index].name + "`";
+  }
   checkMeeting(l.get(t).kind == Kind::Tensor ? "the shape" + of + " should be % and is %" : "the extents" + of + " should be % and are %", old, fresh, meeting);
 }
 
