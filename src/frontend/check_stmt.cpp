@@ -262,7 +262,11 @@ void BodyChecker::declareNamed(const ast::LocalStmt* s, ExprId value, StmtId id)
   LocalId local = declareLocal(n->name, s->pattern->place, type, form);
   get(local).marked = s->type != nullptr;
   get(local).leaf = declaredType && typ(declaredType).tracked;
-  if (form == Local::Form::NamedRead || form == Local::Form::NamedInout) get(local).type = typeOf(value);
+  if (form == Local::Form::NamedRead || form == Local::Form::NamedInout) {   // the place's type, with the extents that are declared where it knows none
+    Type placed = typ(typeOf(value));
+    if (declaredType && compatible(typeOf(value), declaredType) == Compat::Check) placed.extents = typ(declaredType).extents;
+    get(local).type = types.intern(placed);
+  }
   if ((form == Local::Form::NamedRead || form == Local::Form::NamedInout) && isView(value)) viewLocals.insert(local.index);
   if (form == Local::Form::NamedInout) heldLocals[local.index] = heldType(value);
   get(id).local = local;

@@ -64,6 +64,7 @@ void FunctionLowering::declare(const Stmt& s) {
   if ((x.form == Local::Form::NamedRead && !recordedAt(s.value)) || x.form == Local::Form::NamedInout) {
     // What the place needs (a view, an entry's key) stays until the name's block ends.
     PlaceRef p = place(s.value, x.form == Local::Form::NamedInout);
+    checkShape(p.address, typeOf(s.value), t);
     state = {p.address, p.sliceView};
     return;
   }
