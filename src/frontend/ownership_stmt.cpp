@@ -390,9 +390,15 @@ void Check::rounds(bool endless, Condition condition, Inside inside) {
   never.live = exits.live = false;
   loops.push_back({never, never});
   size_t mark = borrows.size();
+  auto head = [&] {   // what leaves the condition leaves the loop around this one
+    LoopFrame own = std::move(loops.back());
+    loops.pop_back();
+    condition();
+    loops.push_back(std::move(own));
+  };
   for (int round = 0; round < 2 && flow.live; round++) {
     Flow entry = flow;
-    condition();
+    head();
     if (!endless) join(exits, flow);
     inside();
     borrows.resize(mark);
@@ -402,7 +408,7 @@ void Check::rounds(bool endless, Condition condition, Inside inside) {
     for (auto& [l, o] : flow.owners) if (o.site >= first) o.why = Why::EarlierRound;
   }
   if (flow.live && !endless) {
-    condition();
+    head();
     join(exits, flow);
     borrows.resize(mark);
   }

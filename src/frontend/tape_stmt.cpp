@@ -38,15 +38,14 @@ void Walk::statement(const Stmt& s) {
       return;
     }
     case StmtKind::While: case StmtKind::WhileLet:
-      return rounds(false, [&] {
-        visit(s.value);
+      return rounds(false, [&] { visit(s.value); }, [&] {
         if (s.kind == StmtKind::WhileLet) bindOptional(s);
         statements(s.body);
       });
-    case StmtKind::LoopForever: return rounds(true, [&] { statements(s.body); });
+    case StmtKind::LoopForever: return rounds(true, [] {}, [&] { statements(s.body); });
     case StmtKind::For:
       loopHead(*s.loop);
-      return rounds(false, [&] { statements(s.body); });
+      return rounds(false, [] {}, [&] { statements(s.body); });
     case StmtKind::Match: {
       visit(s.value);
       if (s.mode == Mode::Inout) changesInPlace(s.value, "");
@@ -83,7 +82,7 @@ void Walk::statement(const Stmt& s) {
     case StmtKind::Backward: return backward(s);
     case StmtKind::Each:
       for (ExprId v : s.values) visit(v);
-      return rounds(false, [&] {
+      return rounds(false, [] {}, [&] {
         Flow before = flow;
         for (const EachLeaf& leaf : s.leaves) {
           for (size_t k = 0; k < leaf.locals.size() && k < s.values.size(); k++) {
@@ -120,31 +119,35 @@ void Walk::statement(const Stmt& s) {
   }
 }
 
-template <class Inside>
-void Walk::rounds(bool endless, Inside inside) {
-  Flow never = flow, exits = flow;
+template <class Condition, class Inside>
+void Walk::rounds(bool endless, Condition condition, Inside inside) {
+  Flow never = flow;
   never.live = false;
-  if (endless) exits.live = false;
-  breaks.push_back(never);
-  continues.push_back(never);
+  Flow exits = never;
+  auto head = [&] {   // outside of the loop's own ways out: what leaves the condition leaves the loop around this one
+    condition();
+    if (!endless) join(exits, flow);
+  };
   for (int round = 0; round < 2 && flow.live; round++) {
     State state = flow.state;
     size_t pins = flow.pins.size();
+    head();
+    breaks.push_back(never);
+    continues.push_back(never);
     inside();
     join(flow, continues.back());
-    continues.back() = never;
-    if (!endless) join(exits, flow);
+    join(exits, breaks.back());
+    breaks.pop_back();
+    continues.pop_back();
     if (flow.live && flow.state == state && flow.pins.size() == pins) break;   // another round finds the same
   }
-  join(exits, breaks.back());
-  breaks.pop_back();
-  continues.pop_back();
+  if (flow.live) head();
   flow = exits;
 }
 
 void Walk::comprehension(const Expr& e) {
   loopHead(*e.loop);
-  rounds(false, [&] {
+  rounds(false, [] {}, [&] {
     if (e.children.size() > 1) visit(e.children[1]);
     visit(e.children[0]);
   });

@@ -135,7 +135,7 @@ class Walk {
   void backward(const Stmt&);
   void returned(const Stmt&);
   void bind(PatternId, bool recorded, const Path&);
-  template <class Inside> void rounds(bool endless, Inside inside);
+  template <class Condition, class Inside> void rounds(bool endless, Condition condition, Inside inside);
 };
 
 }  // namespace mica::tape
