@@ -4,40 +4,44 @@
 
 namespace mica {
 
-static constexpr int NotLevel = 3, CompareLevel = 4, RangeLevel = 5, AddLevel = 6;
-
 namespace {
 struct Operator { BinaryOp op; int precedence; };   // precedence 0: no binary operator
 }
 
 static Operator operatorOf(TokenKind kind) {
+  static constexpr int precedences[] = {
+#define X(name, text, precedence) precedence,
+      MICA_BINARY_OPS(X)
+#undef X
+  };
+  auto of = [](BinaryOp op) { return Operator{op, precedences[size_t(op)]}; };
   switch (kind) {
-    case TokenKind::Or: return {BinaryOp::Or, 1};
-    case TokenKind::And: return {BinaryOp::And, 2};
-    case TokenKind::Equal: return {BinaryOp::Equal, 4};
-    case TokenKind::NotEqual: return {BinaryOp::NotEqual, 4};
-    case TokenKind::Less: return {BinaryOp::Less, 4};
-    case TokenKind::LessEqual: return {BinaryOp::LessEqual, 4};
-    case TokenKind::Greater: return {BinaryOp::Greater, 4};
-    case TokenKind::GreaterEqual: return {BinaryOp::GreaterEqual, 4};
-    case TokenKind::In: return {BinaryOp::In, 4};
-    case TokenKind::Plus: return {BinaryOp::Add, 6};
-    case TokenKind::Minus: return {BinaryOp::Sub, 6};
-    case TokenKind::PlusWrap: return {BinaryOp::AddWrap, 6};
-    case TokenKind::MinusWrap: return {BinaryOp::SubWrap, 6};
-    case TokenKind::Bor: return {BinaryOp::Bor, 6};
-    case TokenKind::Bxor: return {BinaryOp::Bxor, 6};
-    case TokenKind::Star: return {BinaryOp::Mul, 7};
-    case TokenKind::StarWrap: return {BinaryOp::MulWrap, 7};
-    case TokenKind::DotStar: return {BinaryOp::MulElements, 7};
-    case TokenKind::Slash: return {BinaryOp::Div, 7};
-    case TokenKind::DotSlash: return {BinaryOp::DivElements, 7};
-    case TokenKind::Div: return {BinaryOp::IntDiv, 7};
-    case TokenKind::Mod: return {BinaryOp::Mod, 7};
-    case TokenKind::Rem: return {BinaryOp::Rem, 7};
-    case TokenKind::Shl: return {BinaryOp::Shl, 7};
-    case TokenKind::Shr: return {BinaryOp::Shr, 7};
-    case TokenKind::Band: return {BinaryOp::Band, 7};
+    case TokenKind::Or: return of(BinaryOp::Or);
+    case TokenKind::And: return of(BinaryOp::And);
+    case TokenKind::Equal: return of(BinaryOp::Equal);
+    case TokenKind::NotEqual: return of(BinaryOp::NotEqual);
+    case TokenKind::Less: return of(BinaryOp::Less);
+    case TokenKind::LessEqual: return of(BinaryOp::LessEqual);
+    case TokenKind::Greater: return of(BinaryOp::Greater);
+    case TokenKind::GreaterEqual: return of(BinaryOp::GreaterEqual);
+    case TokenKind::In: return of(BinaryOp::In);
+    case TokenKind::Plus: return of(BinaryOp::Add);
+    case TokenKind::Minus: return of(BinaryOp::Sub);
+    case TokenKind::PlusWrap: return of(BinaryOp::AddWrap);
+    case TokenKind::MinusWrap: return of(BinaryOp::SubWrap);
+    case TokenKind::Bor: return of(BinaryOp::Bor);
+    case TokenKind::Bxor: return of(BinaryOp::Bxor);
+    case TokenKind::Star: return of(BinaryOp::Mul);
+    case TokenKind::StarWrap: return of(BinaryOp::MulWrap);
+    case TokenKind::DotStar: return of(BinaryOp::MulElements);
+    case TokenKind::Slash: return of(BinaryOp::Div);
+    case TokenKind::DotSlash: return of(BinaryOp::DivElements);
+    case TokenKind::Div: return of(BinaryOp::IntDiv);
+    case TokenKind::Mod: return of(BinaryOp::Mod);
+    case TokenKind::Rem: return of(BinaryOp::Rem);
+    case TokenKind::Shl: return of(BinaryOp::Shl);
+    case TokenKind::Shr: return of(BinaryOp::Shr);
+    case TokenKind::Band: return of(BinaryOp::Band);
     default: return {BinaryOp::Or, 0};
   }
 }

@@ -635,7 +635,7 @@ Pattern* Parser::rangePattern(Expr* low, const Token* start) {
   node->low = low;
   node->halfOpen = is(TokenKind::DotDotLess);
   advance();
-  node->high = parseBinary(6);   // sums and tighter: constants
+  node->high = parseBinary(AddLevel);   // a constant
   return finish(node, start);
 }
 

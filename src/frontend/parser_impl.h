@@ -194,6 +194,7 @@ class Parser {
 
   // ---- expressions (parse_expr.cpp) ----
   Expr* parseExpr();
+  static constexpr int NotLevel = 3, CompareLevel = 4, RangeLevel = 5, AddLevel = 6;   // in the precedences of ast.h
   Expr* parseBinary(int minimum);
   Expr* parsePrefix(int minimum);
   Expr* parseNot(int minimum);
