@@ -236,6 +236,7 @@ int checkCommandLine(const std::vector<std::string>& words) {
 int explainCommand(const std::vector<std::string>& words) {
   CommandLine c = parse(words, false);
   if (!c.error.empty()) return usageError(c.error);
+  c.build.needsMain = false;
   return explain(c.build, c.function, c.stage);
 }
 

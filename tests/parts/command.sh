@@ -98,6 +98,7 @@ expect 1 "absent.mica" "$mica" check hello.mica absent.mica
 # A module has no Main: it is checked alone, with its tests, and is no program.
 expect 0 "" "$mica" check more/Help.mica fails.mica
 expect 1 "does not apply" "$mica" check -I more wrong.mica
+expect 0 "Nine" "$mica" explain more/Help.mica --stage tree
 expect 1 'this program has no `func Main`' "$mica" run more/Help.mica
 expect 1 'this program has no `func Main`' "$mica" build more/Help.mica
 

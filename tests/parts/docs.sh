@@ -1,6 +1,6 @@
 # What README.md and docs/*.md say: their examples do what stands beside them, their links lead somewhere, docs/language.md has the
 # library's public functions, no more and no fewer, and tests/README.md the tests: docs.sh OBJ JOBS
-obj=$1 jobs=${2:-2}
+obj=${1:?the folder of the build} jobs=${2:-2}
 work=$PWD/$obj/docs
 page=docs/language.md
 rm -rf "$work" && mkdir -p "$work"
