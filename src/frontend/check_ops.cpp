@@ -476,14 +476,10 @@ ExprId BodyChecker::unary(const ast::UnaryExpr* e, TypeId hint) {
   TypeId t = types.unmarked(typeOf(x));
   Kind k = kindOf(t);
   bool negate = e->op == ast::UnaryOp::Neg;
-  if (k == Kind::Tensor && negate) {   // -x is 0 - x element by element: a row of its own
+  if (k == Kind::Tensor && negate) {
     Kind element = kindOf(typ(t).element);
     if (isFloat(element) || isSigned(element)) {
-      if (vocabulary::find("Negate")) return makeRow("Negate", t, {x}, e);
-      ExprId minus = make(isFloat(element) ? ExprKind::Float : ExprKind::Int, types.unmarked(typ(t).element), e);
-      get(minus).floatValue = -1;
-      get(minus).intValue = -1;
-      return makeRow(".*", t, {minus, x}, e);
+      return makeRow("Negate", t, {x}, e);
     }
   }
   bool fine = negate ? isFloat(k) || isSigned(k) || (k == Kind::Simd) || (k == Kind::Parameter && copies(program, t)) : isInteger(k);

@@ -258,9 +258,8 @@ void BodyChecker::arms(const ast::Seq<ast::MatchArm>& list, TypeId subject, Mode
     if (!isExpr) {
       block(a.body, arm.body);
     } else if (a.value) {
-      if (auto* j = ast::tryAs<ast::JumpExpr>(a.value)) {
+      if (a.value->kind == ast::ExprKind::Jump) {
         error(a.value, "`" + quoteExact(a.value) + "` leaves; write this `match` as a statement").note("or give the value by `try … else`");
-        (void)j;
         arm.value = errorExpr(a.value);
       } else {
         arm.value = expr(a.value, common);

@@ -1,5 +1,5 @@
 // Shapes of tensor operators: what meets what, and the messages that show both sides, their shapes, and where each came from.
-#include <algorithm>
+#include <cctype>
 
 #include "frontend/checker.h"
 
@@ -37,7 +37,7 @@ ExtentId BodyChecker::meet(ExtentId a, ExtentId b, bool* fine) {
 }
 
 // Does `shorter` equal the trailing extents of `longer`: then `result` is the shape of the operation.
-bool BodyChecker::trailing(const std::vector<ExtentId>& longer, const std::vector<ExtentId>& shorter, std::vector<ExtentId>* result, bool*) {
+bool BodyChecker::trailing(const std::vector<ExtentId>& longer, const std::vector<ExtentId>& shorter, std::vector<ExtentId>* result) {
   if (shorter.size() > longer.size()) return false;
   std::vector<ExtentId> out = longer;
   bool fine = true;
@@ -177,7 +177,7 @@ ExprId BodyChecker::pointwise(const char* row, const std::string& what, ExprId l
   const vocabulary::Row* found = vocabulary::find(row);
   bool answersBool = found && std::string_view(found->signature).ends_with("of bool");
   TypeId element = answersBool ? boolType() : types.unmarked(a.element);
-  if (trailing(leftLonger ? a.extents : b.extents, leftLonger ? b.extents : a.extents, &shape, nullptr)) return makeRow(row, types.tensor(element, shape, a.onGpu), {left, right}, at);
+  if (trailing(leftLonger ? a.extents : b.extents, leftLonger ? b.extents : a.extents, &shape)) return makeRow(row, types.tensor(element, shape, a.onGpu), {left, right}, at);
   TypeId leftType = types.unmarked(typeOf(left)), rightType = types.unmarked(typeOf(right));
   // Same rank, and the extents that differ are names: perhaps equal, but not known to be.
   std::string names;
@@ -197,7 +197,6 @@ ExprId BodyChecker::pointwise(const char* row, const std::string& what, ExprId l
   }
   const Type& longer = leftLonger ? a : b;
   const Type& shorter = leftLonger ? b : a;
-  const ast::Expr* shortAt = leftLonger ? rightAt : leftAt;
   if (shorter.extents.size() == 1 && longer.extents.size() >= 2) {
     m.note("a vector is added to each row when it has " + show(longer.extents.back()) + " elements; write the repetition out for columns");
   } else if (sameRank && a.extents.size() >= 2) {
@@ -205,12 +204,12 @@ ExprId BodyChecker::pointwise(const char* row, const std::string& what, ExprId l
       int64_t n;
       if (!types.isConstant(one->extents[0], &n) || n != 1 || one->extents.back() != many->extents.back()) continue;
       std::string fixed = quoteExact(ast) + "[0, ..]";
-      m.note("write `" + (ast == leftAt ? fixed : quoteExact(leftAt)) + " + " + (ast == rightAt ? fixed : quoteExact(rightAt)) + "`");
+      std::string x = ast == leftAt ? fixed : quoteExact(leftAt), y = ast == rightAt ? fixed : quoteExact(rightAt), name = row;
+      m.note("write `" + (std::isalpha(uint8_t(name[0])) ? name + "(" + x + ", " + y + ")" : x + " " + name + " " + y) + "`");
       return errorExpr(at);
     }
     m.note("two " + std::string(a.extents.size() == 2 ? "matrices" : "tensors of one rank") + " must have equal shapes here");
   } else {
-    (void)shortAt;
     m.note("the shorter shape must equal the last extents of the longer one");
   }
   return errorExpr(at);

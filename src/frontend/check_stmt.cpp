@@ -288,8 +288,7 @@ void BodyChecker::localStatement(const ast::LocalStmt* s, std::vector<StmtId>& o
     std::string what = name && name->name ? "`" + text(name->name) + "`" : "the declared type";
     if (name) {   // for the note of a shape that changes: the name is there already
       Scope scope(*this);
-      LocalId probe = declareLocal(name->name, s->pattern->place, want, s->isVar ? Local::Form::Var : Local::Form::Let);
-      (void)probe;
+      declareLocal(name->name, s->pattern->place, want, s->isVar ? Local::Form::Var : Local::Form::Let);
       value = fit(value, {want, what}, s->value, true);
       body.locals.pop_back();
     } else {

@@ -86,7 +86,7 @@ struct VocabularyCall {
     return true;
   }
 
-  TypeId resultOf(const Signature::Shape& r, bool scalarOnly) {
+  TypeId resultOf(const Signature::Shape& r) {
     if (r.base != "tensor") return scalarOf(r.base);
     std::vector<ExtentId> shape;
     for (const auto& d : r.dims) {
@@ -99,7 +99,6 @@ struct VocabularyCall {
       else shape.insert(shape.end(), known->second.begin(), known->second.end());
     }
     TypeId element = scalarOf(r.element);
-    (void)scalarOnly;
     return shape.empty() ? element : c.types.tensor(element, shape);
   }
 };
@@ -254,10 +253,10 @@ ExprId BodyChecker::vocabularyCall(const vocabulary::Row* row, const ast::CallEx
   if (name == "Sum" && isInteger(kindOf(v.bound.element))) {   // of any integer family: exact in 64 bits
     result = intType();
   } else if (s.results.size() == 1) {
-    result = onlyScalars && s.results[0].base == "tensor" ? v.scalarOf(s.results[0].element) : v.resultOf(s.results[0], onlyScalars);
+    result = onlyScalars && s.results[0].base == "tensor" ? v.scalarOf(s.results[0].element) : v.resultOf(s.results[0]);
   } else if (s.results.size() > 1) {
     std::vector<TypeId> parts;
-    for (const auto& r : s.results) parts.push_back(v.resultOf(r, onlyScalars));
+    for (const auto& r : s.results) parts.push_back(v.resultOf(r));
     result = types.tuple(parts);
   }
   ExprId r = make(ExprKind::Vocabulary, result, e);

@@ -415,7 +415,7 @@ class BodyChecker {
   ExprId product(const ast::BinaryExpr*, ExprId left, ExprId right);
   ExprId vocabularyCall(const vocabulary::Row*, const ast::CallExpr*, const ast::Seq<ast::Arg>* brackets, TypeId hint);
   ExprId makeRow(const char* name, TypeId, std::vector<ExprId>, const ast::Expr* at);
-  bool trailing(const std::vector<ExtentId>& longer, const std::vector<ExtentId>& shorter, std::vector<ExtentId>* result, bool* checks);
+  bool trailing(const std::vector<ExtentId>& longer, const std::vector<ExtentId>& shorter, std::vector<ExtentId>* result);
   std::string origin(ExprId);
   ExprId scalarBeside(ExprId, TypeId element, const ast::Expr* at);
   ExprId pointwise(const char* row, const std::string& what, ExprId left, ExprId right, const ast::Expr* leftAt, const ast::Expr* rightAt, Span op, const ast::Expr* at);
