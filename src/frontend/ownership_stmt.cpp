@@ -607,7 +607,7 @@ void Check::answersPlace(ExprId id) {
   access(p, Access::Read, inner);
   LocalId root = namedBy(p);
   if (placeRefused) return;
-  if (root && !body.params.empty() && root == body.params[0]) return;
+  if (root && !body.params.empty() && root == body.params[0] && local(root).mode != Mode::Move) return;
   if (!root) {
     if (auto* m = error(inner, lies + "this is a computed value")) m->note("write " + plain);
     return;
