@@ -48,14 +48,12 @@ bestCore() {
   echo "$best"
 }
 
-# One product of both sides: product FORM M N K THREADS. Ours in as many repetitions as take about half a second.
+# One product of both sides: product FORM M N K THREADS. Each side prints the median of its calls in GFLOP/s.
 product() {
   local form=$1 m=$2 n=$3 k=$4 threads=$5
-  local low high
-  high=$(awk "BEGIN { c = int(4e10 / (2.0 * $m * $n * $k)); print (c < 12 ? 12 : c) }")
-  low=$((high / 6))
-  ours() { MICA_THREADS=$threads each $low $high "$work/gemm" --rows $m --columns $n --inner $k --form $form --count; }
-  peer() { OPENBLAS_NUM_THREADS=$threads OPENBLAS_CORETYPE=$core "$work/gemm_blas" $m $n $k $form | sed -n 's/.*median *\([0-9.]*\).*/\1/p' | awk "{ print 2.0 * $m * $n * $k / \$1 * 1e-9 }"; }
+  timeOf() { sed -n 's/.*median *\([0-9.]*\).*/\1/p' | awk "{ print 2.0 * $m * $n * $k / \$1 * 1e-9 }"; }
+  ours() { MICA_THREADS=$threads "$work/gemm" --rows $m --columns $n --inner $k --form $form | timeOf; }
+  peer() { OPENBLAS_NUM_THREADS=$threads OPENBLAS_CORETYPE=$core "$work/gemm_blas" $m $n $k $form | timeOf; }
   if [ "$form $m $n" = "nn $k $k" ]; then compare gemm-$m-threads-$threads ours peer; else compare gemm-$form-${m}x${n}x$k-threads-$threads ours peer; fi
 }
 
