@@ -142,11 +142,7 @@ ExprId BodyChecker::callDecl(DeclId id, const ast::CallExpr* e, const ast::Seq<a
   }
   if (d.fill) return fillCall(id, e, brackets, hint);
   if (id == program.main && !d.params.empty()) return errorExpr(e);
-  Binding b;
-  b.decl = id;
-  b.types.resize(d.typeParams.size());
-  b.extents.resize(d.extentParams.size());
-  b.how.resize(d.extentParams.size());
+  Binding b = bindingOf(id);
   if (brackets && !explicitArgs(id, brackets, b, spanOf(e->callee))) {
     for (const ast::Arg& a : e->args) expr(a.value);
     return errorExpr(e);
@@ -537,11 +533,7 @@ std::string BodyChecker::signatureText(const Frame& f) const {
 ExprId BodyChecker::construct(DeclId id, const ast::CallExpr* e, const ast::Seq<ast::Arg>* brackets, TypeId hint, bool failing) {
   checker.ensureSignature(id);
   const Decl& d = program.get(id);
-  Binding b;
-  b.decl = id;
-  b.types.resize(d.typeParams.size());
-  b.extents.resize(d.extentParams.size());
-  b.how.resize(d.extentParams.size());
+  Binding b = bindingOf(id);
   if (brackets && !explicitArgs(id, brackets, b, spanOf(e->callee))) return errorExpr(e);
   std::vector<Slot> slots;
   for (const FieldDecl& f : d.fields) slots.push_back({f.name, f.type, Mode::Move, f.hasDefault, f.defaultSyntax, false});
@@ -628,11 +620,7 @@ ExprId BodyChecker::constructCase(TypeId choice, DeclId id, const ast::CallExpr*
     error(e, "`" + full + "` has no payload").note("write `" + full + "`");
     return errorExpr(whole);
   }
-  Binding b;
-  b.decl = id;
-  b.types.resize(d.typeParams.size());
-  b.extents.resize(d.extentParams.size());
-  b.how.resize(d.extentParams.size());
+  Binding b = bindingOf(id);
   if (brackets && !explicitArgs(id, brackets, b, spanOf(at))) return errorExpr(whole);
   TypeId expected = choice ? choice : withoutOptional(hint);
   if (expected && kindOf(expected) == Kind::Choice && typ(expected).decl == id) {

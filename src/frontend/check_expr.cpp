@@ -249,11 +249,7 @@ ExprId BodyChecker::declValue(DeclId id, TypeId hint, const ast::Expr* at, const
     error(at, "`" + d.name + "` answers a place and cannot be a function value");
     return errorExpr(at);
   }
-  Binding b;
-  b.decl = id;
-  b.types.resize(d.typeParams.size());
-  b.extents.resize(d.extentParams.size());
-  b.how.resize(d.extentParams.size());
+  Binding b = bindingOf(id);
   if (brackets && !explicitArgs(id, brackets, b, spanOf(at))) return errorExpr(at);
   if (!b.types.empty() || !b.extents.empty()) {
     if (kindOf(hint) == Kind::Function && typ(hint).args.size() == f.args.size()) {

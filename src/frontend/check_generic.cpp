@@ -5,6 +5,17 @@
 
 namespace mica {
 
+// Of the declaration's own names; none has a value yet.
+Binding BodyChecker::bindingOf(DeclId id) {
+  const Decl& d = program.get(id);
+  Binding b;
+  b.decl = id;
+  b.types.resize(d.typeParams.size());
+  b.extents.resize(d.extentParams.size());
+  b.how.resize(d.extentParams.size());
+  return b;
+}
+
 bool BodyChecker::explicitArgs(DeclId id, const ast::Seq<ast::Arg>* brackets, Binding& b, Span at) {
   checker.ensureGenerics(id);
   const std::vector<GenericName> generics = checker.info(id).generics;
@@ -314,7 +325,7 @@ bool BodyChecker::checkConstraints(DeclId id, const Binding& b, Span at, const s
   return true;
 }
 
-void BodyChecker::finishBinding(Binding& b, Span at, const std::string& callee, bool) {
+void BodyChecker::finishBinding(Binding& b, Span at, const std::string& callee) {
   solve(b, true);
   const Decl& d = program.get(b.decl);
   for (size_t i = 0; i < b.types.size(); i++) {
@@ -367,11 +378,7 @@ std::vector<ExtentArg> BodyChecker::bracketShape(const ast::Seq<ast::Arg>& brack
 ExprId BodyChecker::fillCall(DeclId id, const ast::CallExpr* e, const ast::Seq<ast::Arg>* brackets, TypeId hint) {
   const Decl& d = program.get(id);
   std::string name = d.name;
-  Binding b;
-  b.decl = id;
-  b.types.resize(d.typeParams.size());
-  b.extents.resize(d.extentParams.size());
-  b.how.resize(d.extentParams.size());
+  Binding b = bindingOf(id);
   std::vector<Slot> slots;
   for (size_t i = 2; i < d.params.size(); i++) slots.push_back({d.params[i].name, d.params[i].type, d.params[i].mode, d.params[i].hasDefault, d.params[i].defaultSyntax, true});
   TypeId element, expected = withoutOptional(hint);

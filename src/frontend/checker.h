@@ -369,12 +369,13 @@ class BodyChecker {
   bool arguments(std::vector<Slot>&, Binding&, const ast::CallExpr*, const std::string& callee, TypeId result, TypeId hint, std::vector<ExprId>& children, std::vector<Mode>& modes);
   bool assignSlots(const std::vector<Slot>&, const ast::CallExpr*, const std::string& callee, std::vector<const ast::Arg*>&, const char* what = "parameter");
   ExprId argument(const Slot&, TypeId want, const ast::Arg&, const std::string& callee);
+  Binding bindingOf(DeclId);
   bool explicitArgs(DeclId, const ast::Seq<ast::Arg>*, Binding&, Span at);
   bool match(TypeId pattern, TypeId actual, Binding&, uint32_t argument, Span at, const std::string& what, bool top = true);
   void matchExtents(const std::vector<ExtentId>&, const std::vector<ExtentId>&, Binding&, uint32_t argument, Span at, const std::string& what, bool top);
   void solve(Binding&, bool final);
   bool solveOne(Binding&, const Binding::Equation&);
-  void finishBinding(Binding&, Span at, const std::string& callee, bool quietTypes = false);
+  void finishBinding(Binding&, Span at, const std::string& callee);
   TypeId substitute(TypeId, const Binding&, bool wildcards);
   TypeId closedHint(TypeId, const Binding&);
   ExprId defaultValue(const Slot&, TypeId type, DeclId owner);
