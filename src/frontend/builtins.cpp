@@ -287,44 +287,17 @@ ExprId BodyChecker::makeTensorBuiltin(Builtin b, const ast::CallExpr* e, const a
   return r;
 }
 
-ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Seq<ast::Arg>* brackets, TypeId hint) {
-  std::string name = text(id);
+ExprId BodyChecker::refuseArgument(const ast::Arg& a, const std::string& callee, const std::string& takes, ExprId x, const ast::CallExpr* e) {
+  if (!isError(x)) error(a.value, "`" + callee + "` takes " + takes + ", and " + quote(a.value) + " is " + aType(types.unmarked(typeOf(x))));
+  return errorExpr(e);
+}
+
+// What is asked of a value.
+ExprId BodyChecker::readCall(Builtin b, const std::string& name, const ast::CallExpr* e, TypeId hint) {
   std::vector<const ast::Arg*> a;
   auto value = [&](size_t i, TypeId h = {}) { return expr(a[i]->value, h); };
-  auto refuse = [&](size_t i, const std::string& takes, ExprId x) {
-    if (!isError(x)) error(a[i]->value, "`" + name + "` takes " + takes + ", and " + quote(a[i]->value) + " is " + aType(types.unmarked(typeOf(x))));
-    return errorExpr(e);
-  };
-  if (name == "Fma") return mathIntrinsic(name, e, hint);
-  if (name == "Sqrt") return mathIntrinsic(name, e, hint);
-  if (name == "Backward") {
-    error(e, "`Backward` is a statement and answers nothing");
-    return errorExpr(e);
-  }
-  if (name == "Gradient" || name == "Detach") {
-    if (!take(e, a, {"x"}, 1)) return errorExpr(e);
-    ExprId x = value(0);
-    if (isError(x)) return errorExpr(e);
-    Kind k = kindOf(x);
-    bool floats = isFloat(k) || k == Kind::Parameter || (k == Kind::Tensor && !isInteger(kindOf(typ(typeOf(x)).element)));
-    bool fits = floats || k == Kind::Record || (name == "Detach" && (k == Kind::Tensor || k == Kind::List || k == Kind::Array || k == Kind::Tuple || k == Kind::Optional));
-    if (!fits) return refuse(0, name == "Gradient" ? "a tracked place" : "a tensor, a float or a record", x);
-    ExprId r = make(name == "Gradient" ? ExprKind::Gradient : ExprKind::Detach, types.unmarked(typeOf(x)), e);
-    get(r).children = {x};
-    return r;
-  }
-  if (name == "Wait") {
-    error(e, "this compiler does not have tasks yet");
-    return errorExpr(e);
-  }
-  const Builtin b = findKnown(name)->builtin;
-  bool takesBrackets = b == Builtin::Zeros || b == Builtin::Ones || b == Builtin::Reshape || b == Builtin::Repeat || b == Builtin::LoadCheckpoint || b == Builtin::StreamMake;
-  if (brackets && !takesBrackets) error(e->callee, "`" + name + "` takes nothing in brackets");
+  auto refuse = [&](size_t i, const std::string& takes, ExprId x) { return refuseArgument(*a[i], name, takes, x, e); };
   switch (b) {
-    case Builtin::Print: return printCall(e);
-    case Builtin::Sort: return sortCall(e);
-    case Builtin::Min: case Builtin::Max: case Builtin::Abs: return minMax(name, e, hint);
-    case Builtin::Zeros: case Builtin::Ones: case Builtin::Reshape: return makeTensorBuiltin(b, e, brackets, hint);
     case Builtin::Length: {
       if (!take(e, a, {"x"}, 1)) return errorExpr(e);
       walked = a[0]->value;
@@ -370,6 +343,103 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
       }
       return makeBuiltin(b, t, {x}, {}, e);
     }
+    case Builtin::Contains: {
+      if (!take(e, a, {"xs", "x"}, 2)) return errorExpr(e);
+      ExprId xs = value(0);
+      const Type t = typ(typeOf(xs));
+      if (t.kind != Kind::Set && t.kind != Kind::Map && t.kind != Kind::List && t.kind != Kind::String) return refuse(0, "a set, map, list or string", xs);
+      TypeId key = t.kind == Kind::Map ? t.key : t.kind == Kind::String ? stringType() : t.element;
+      ExprId x = exprAs(a[1]->value, key, "what is looked for");
+      if (isError(x)) return errorExpr(e);
+      if (!isEquatable(program, key)) {
+        error(e, aType(key) + " cannot be compared");
+        return errorExpr(e);
+      }
+      return makeBuiltin(b, boolType(), {xs, x}, {}, e);
+    }
+    default: return errorExpr(e);
+  }
+}
+
+// The parts of a value as a list or vector.
+ExprId BodyChecker::partsCall(Builtin b, const std::string& name, const ast::CallExpr* e, TypeId hint) {
+  std::vector<const ast::Arg*> a;
+  auto value = [&](size_t i, TypeId h = {}) { return expr(a[i]->value, h); };
+  auto refuse = [&](size_t i, const std::string& takes, ExprId x) { return refuseArgument(*a[i], name, takes, x, e); };
+  switch (b) {
+    case Builtin::Keys: case Builtin::Values: {
+      if (!take(e, a, {"m"}, 1)) return errorExpr(e);
+      ExprId m = value(0);
+      const Type t = typ(typeOf(m));
+      if (t.kind != Kind::Map) return refuse(0, "a map", m);
+      TypeId element = b == Builtin::Keys ? t.key : t.element;
+      if (!isCopyable(program, element)) {
+        error(e, aType(element) + " cannot be copied into a list");
+        return errorExpr(e);
+      }
+      return makeBuiltin(b, types.list(element), {m}, {}, e);
+    }
+    case Builtin::Chars: case Builtin::Lines: {
+      if (!take(e, a, {"s"}, 1)) return errorExpr(e);
+      ExprId s = value(0);
+      if (kindOf(s) != Kind::String) return refuse(0, "a string", s);
+      TypeId element = b == Builtin::Chars ? scalar(Kind::Char) : stringType();
+      ExprId walk = makeBuiltin(b, types.list(element), {s}, {}, e);
+      if (walked == e) return walk;
+      // Anywhere else the walk is collected into a list.
+      LocalId item = newLocal("item", e->place, element, Local::Form::LoopRead);
+      auto loop = std::make_unique<Loop>();
+      loop->form = Loop::Form::Walk;
+      loop->variable = item;
+      loop->source = walk;
+      ExprId each = make(ExprKind::Local, element, e);
+      get(each).local = item;
+      if (b == Builtin::Lines) each = makeBuiltin(Builtin::Copy, element, {each}, {}, e);
+      ExprId r = make(ExprKind::Comprehension, types.list(element), e);
+      get(r).children = {each};
+      get(r).loop = std::move(loop);
+      return r;
+    }
+    case Builtin::Vector: {
+      if (!take(e, a, {"xs"}, 1)) return errorExpr(e);
+      TypeId expected = withoutOptional(hint);
+      ExprId xs = value(0, kindOf(expected) == Kind::Tensor ? types.list(types.unmarked(typ(expected).element)) : TypeId{});
+      Type t = typ(typeOf(xs));
+      if (t.kind != Kind::List && t.kind != Kind::Array) return refuse(0, "a list", xs);
+      Kind k = kindOf(t.element);
+      bool holds = isFloat(k) || k == Kind::Int8 || k == Kind::UInt8 || k == Kind::Int32 || k == Kind::Int64 || k == Kind::Bool || k == Kind::Parameter;
+      if (!holds) {
+        error(a[0]->value, "a tensor holds float32, float64, int8, uint8, int32, int64 or bool, and these are " + show(types.unmarked(t.element)));
+        return errorExpr(e);
+      }
+      ExtentId length = t.kind == Kind::Array ? t.extents[0] : types.open();
+      if (t.kind == Kind::Array) {   // as a view of a list
+        ExprId view = make(ExprKind::Slice, types.list(t.element), a[0]->value);
+        ExprId zero = intLiteral(0, intType(), a[0]->value);
+        get(view).children = {xs};
+        get(view).subscripts = {Subscript{Subscript::Form::From, zero, {}, false}};
+        xs = view;
+      }
+      return makeBuiltin(b, types.tensor(types.unmarked(t.element), {length}), {xs}, {}, e);
+    }
+    case Builtin::List: {
+      if (!take(e, a, {"x"}, 1)) return errorExpr(e);
+      ExprId x = value(0);
+      const Type t = typ(typeOf(x));
+      bool fits = t.kind == Kind::Set || t.kind == Kind::Array || t.kind == Kind::List || (t.kind == Kind::Tensor && t.extents.size() == 1);
+      if (!fits) return refuse(0, "a vector, array or set", x);
+      return makeBuiltin(b, types.list(types.unmarked(t.element)), {x}, {}, e);
+    }
+    default: return errorExpr(e);
+  }
+}
+
+// What changes a place, or what lies in a box.
+ExprId BodyChecker::changeCall(Builtin b, const std::string& name, const ast::CallExpr* e, TypeId hint) {
+  std::vector<const ast::Arg*> a;
+  auto value = [&](size_t i, TypeId h = {}) { return expr(a[i]->value, h); };
+  auto refuse = [&](size_t i, const std::string& takes, ExprId x) { return refuseArgument(*a[i], name, takes, x, e); };
+  switch (b) {
     case Builtin::Append: case Builtin::Insert: {
       bool insert = b == Builtin::Insert;
       bool fine = insert ? take(e, a, {"xs", "at", "x"}, 3) : take(e, a, {"xs", "x"}, 2);
@@ -417,20 +487,6 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
       if (kindOf(s) != Kind::Set) return refuse(0, "a set", s);
       ExprId x = exprAs(a[1]->value, typ(typeOf(s)).element, "an element of " + quote(a[0]->value));
       return isError(x) ? errorExpr(e) : makeBuiltin(b, boolType(), {s, x}, {Mode::Inout, Mode::Move}, e);
-    }
-    case Builtin::Contains: {
-      if (!take(e, a, {"xs", "x"}, 2)) return errorExpr(e);
-      ExprId xs = value(0);
-      const Type t = typ(typeOf(xs));
-      if (t.kind != Kind::Set && t.kind != Kind::Map && t.kind != Kind::List && t.kind != Kind::String) return refuse(0, "a set, map, list or string", xs);
-      TypeId key = t.kind == Kind::Map ? t.key : t.kind == Kind::String ? stringType() : t.element;
-      ExprId x = exprAs(a[1]->value, key, "what is looked for");
-      if (isError(x)) return errorExpr(e);
-      if (!isEquatable(program, key)) {
-        error(e, aType(key) + " cannot be compared");
-        return errorExpr(e);
-      }
-      return makeBuiltin(b, boolType(), {xs, x}, {}, e);
     }
     case Builtin::Find: {
       if (!take(e, a, {"m", "k"}, 2)) return errorExpr(e);
@@ -487,69 +543,16 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
       if (kindOf(x) != Kind::Box) return refuse(0, "a box", x);
       return makeBuiltin(b, typ(typeOf(x)).element, {x}, {}, e);
     }
-    case Builtin::Vector: {
-      if (!take(e, a, {"xs"}, 1)) return errorExpr(e);
-      TypeId expected = withoutOptional(hint);
-      ExprId xs = value(0, kindOf(expected) == Kind::Tensor ? types.list(types.unmarked(typ(expected).element)) : TypeId{});
-      Type t = typ(typeOf(xs));
-      if (t.kind != Kind::List && t.kind != Kind::Array) return refuse(0, "a list", xs);
-      Kind k = kindOf(t.element);
-      bool holds = isFloat(k) || k == Kind::Int8 || k == Kind::UInt8 || k == Kind::Int32 || k == Kind::Int64 || k == Kind::Bool || k == Kind::Parameter;
-      if (!holds) {
-        error(a[0]->value, "a tensor holds float32, float64, int8, uint8, int32, int64 or bool, and these are " + show(types.unmarked(t.element)));
-        return errorExpr(e);
-      }
-      ExtentId length = t.kind == Kind::Array ? t.extents[0] : types.open();
-      if (t.kind == Kind::Array) {   // as a view of a list
-        ExprId view = make(ExprKind::Slice, types.list(t.element), a[0]->value);
-        ExprId zero = intLiteral(0, intType(), a[0]->value);
-        get(view).children = {xs};
-        get(view).subscripts = {Subscript{Subscript::Form::From, zero, {}, false}};
-        xs = view;
-      }
-      return makeBuiltin(b, types.tensor(types.unmarked(t.element), {length}), {xs}, {}, e);
-    }
-    case Builtin::List: {
-      if (!take(e, a, {"x"}, 1)) return errorExpr(e);
-      ExprId x = value(0);
-      const Type t = typ(typeOf(x));
-      bool fits = t.kind == Kind::Set || t.kind == Kind::Array || t.kind == Kind::List || (t.kind == Kind::Tensor && t.extents.size() == 1);
-      if (!fits) return refuse(0, "a vector, array or set", x);
-      return makeBuiltin(b, types.list(types.unmarked(t.element)), {x}, {}, e);
-    }
-    case Builtin::Chars: case Builtin::Lines: {
-      if (!take(e, a, {"s"}, 1)) return errorExpr(e);
-      ExprId s = value(0);
-      if (kindOf(s) != Kind::String) return refuse(0, "a string", s);
-      TypeId element = b == Builtin::Chars ? scalar(Kind::Char) : stringType();
-      ExprId walk = makeBuiltin(b, types.list(element), {s}, {}, e);
-      if (walked == e) return walk;
-      // Anywhere else the walk is collected into a list.
-      LocalId item = newLocal("item", e->place, element, Local::Form::LoopRead);
-      auto loop = std::make_unique<Loop>();
-      loop->form = Loop::Form::Walk;
-      loop->variable = item;
-      loop->source = walk;
-      ExprId each = make(ExprKind::Local, element, e);
-      get(each).local = item;
-      if (b == Builtin::Lines) each = makeBuiltin(Builtin::Copy, element, {each}, {}, e);
-      ExprId r = make(ExprKind::Comprehension, types.list(element), e);
-      get(r).children = {each};
-      get(r).loop = std::move(loop);
-      return r;
-    }
-    case Builtin::Keys: case Builtin::Values: {
-      if (!take(e, a, {"m"}, 1)) return errorExpr(e);
-      ExprId m = value(0);
-      const Type t = typ(typeOf(m));
-      if (t.kind != Kind::Map) return refuse(0, "a map", m);
-      TypeId element = b == Builtin::Keys ? t.key : t.element;
-      if (!isCopyable(program, element)) {
-        error(e, aType(element) + " cannot be copied into a list");
-        return errorExpr(e);
-      }
-      return makeBuiltin(b, types.list(element), {m}, {}, e);
-    }
+    default: return errorExpr(e);
+  }
+}
+
+// Tensors that are joined, and records that are trained and stored.
+ExprId BodyChecker::trainingCall(Builtin b, const std::string& name, const ast::CallExpr* e, const ast::Seq<ast::Arg>* brackets, TypeId hint) {
+  std::vector<const ast::Arg*> a;
+  auto value = [&](size_t i, TypeId h = {}) { return expr(a[i]->value, h); };
+  auto refuse = [&](size_t i, const std::string& takes, ExprId x) { return refuseArgument(*a[i], name, takes, x, e); };
+  switch (b) {
     case Builtin::Concat: return concat(e);
     case Builtin::Repeat: {
       if (!take(e, a, {"x"}, 1)) return errorExpr(e);
@@ -628,6 +631,45 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
       if (!checkpointHolds(types.unmarked(type), "", e)) return errorExpr(e);
       return finishCall(makeBuiltin(b, types.unmarked(type), {path}, {}, e), failuresNamed({"IoError", "BadCheckpoint"}, e), e, name);
     }
+    default: return errorExpr(e);
+  }
+}
+
+ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Seq<ast::Arg>* brackets, TypeId hint) {
+  std::string name = text(id);
+  std::vector<const ast::Arg*> a;
+  auto value = [&](size_t i, TypeId h = {}) { return expr(a[i]->value, h); };
+  auto refuse = [&](size_t i, const std::string& takes, ExprId x) { return refuseArgument(*a[i], name, takes, x, e); };
+  if (name == "Fma") return mathIntrinsic(name, e, hint);
+  if (name == "Sqrt") return mathIntrinsic(name, e, hint);
+  if (name == "Backward") {
+    error(e, "`Backward` is a statement and answers nothing");
+    return errorExpr(e);
+  }
+  if (name == "Gradient" || name == "Detach") {
+    if (!take(e, a, {"x"}, 1)) return errorExpr(e);
+    ExprId x = value(0);
+    if (isError(x)) return errorExpr(e);
+    Kind k = kindOf(x);
+    bool floats = isFloat(k) || k == Kind::Parameter || (k == Kind::Tensor && !isInteger(kindOf(typ(typeOf(x)).element)));
+    bool fits = floats || k == Kind::Record || (name == "Detach" && (k == Kind::Tensor || k == Kind::List || k == Kind::Array || k == Kind::Tuple || k == Kind::Optional));
+    if (!fits) return refuse(0, name == "Gradient" ? "a tracked place" : "a tensor, a float or a record", x);
+    ExprId r = make(name == "Gradient" ? ExprKind::Gradient : ExprKind::Detach, types.unmarked(typeOf(x)), e);
+    get(r).children = {x};
+    return r;
+  }
+  if (name == "Wait") {
+    error(e, "this compiler does not have tasks yet");
+    return errorExpr(e);
+  }
+  const Builtin b = findKnown(name)->builtin;
+  bool takesBrackets = b == Builtin::Zeros || b == Builtin::Ones || b == Builtin::Reshape || b == Builtin::Repeat || b == Builtin::LoadCheckpoint || b == Builtin::StreamMake;
+  if (brackets && !takesBrackets) error(e->callee, "`" + name + "` takes nothing in brackets");
+  switch (b) {
+    case Builtin::Print: return printCall(e);
+    case Builtin::Sort: return sortCall(e);
+    case Builtin::Min: case Builtin::Max: case Builtin::Abs: return minMax(name, e, hint);
+    case Builtin::Zeros: case Builtin::Ones: case Builtin::Reshape: return makeTensorBuiltin(b, e, brackets, hint);
     case Builtin::ToDevice: case Builtin::ToHost: case Builtin::Beside: {
       error(e, "this compiler does not have the GPU yet");
       return errorExpr(e);
@@ -635,6 +677,14 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
     case Builtin::CheckGradient:
       error(e, "this compiler does not have `CheckGradient` yet");
       return errorExpr(e);
+    case Builtin::Length: case Builtin::Extent: case Builtin::Rank: case Builtin::Copy: case Builtin::Contains: return readCall(b, name, e, hint);
+    case Builtin::Keys: case Builtin::Values: case Builtin::Chars: case Builtin::Lines: case Builtin::Vector: case Builtin::List: return partsCall(b, name, e, hint);
+    case Builtin::Append: case Builtin::Insert: case Builtin::Remove: case Builtin::RemoveLast: case Builtin::Clear: case Builtin::Add: case Builtin::Find:
+    case Builtin::Swap: case Builtin::Replace: case Builtin::Take: case Builtin::Box: case Builtin::Unbox:
+      return changeCall(b, name, e, hint);
+    case Builtin::Concat: case Builtin::Repeat: case Builtin::ZerosLike: case Builtin::ClipByNorm: case Builtin::Accumulate:
+    case Builtin::SaveCheckpoint: case Builtin::LoadCheckpoint:
+      return trainingCall(b, name, e, brackets, hint);
     default:
       error(e, "this compiler does not have tasks and streams yet");
       return errorExpr(e);

@@ -394,6 +394,11 @@ class BodyChecker {
   bool isBuiltin(NameId) const;
   static const std::vector<const char*>& builtinNames();
   ExprId builtinCall(NameId, const ast::CallExpr*, const ast::Seq<ast::Arg>* brackets, TypeId hint);
+  ExprId readCall(Builtin, const std::string& name, const ast::CallExpr*, TypeId hint);
+  ExprId partsCall(Builtin, const std::string& name, const ast::CallExpr*, TypeId hint);
+  ExprId changeCall(Builtin, const std::string& name, const ast::CallExpr*, TypeId hint);
+  ExprId trainingCall(Builtin, const std::string& name, const ast::CallExpr*, const ast::Seq<ast::Arg>* brackets, TypeId hint);
+  ExprId refuseArgument(const ast::Arg&, const std::string& callee, const std::string& takes, ExprId, const ast::CallExpr*);
   ExprId makeBuiltin(Builtin, TypeId, std::vector<ExprId> children, std::vector<Mode> modes, const ast::Expr* at);
   bool take(const ast::CallExpr*, std::vector<const ast::Arg*>& out, std::initializer_list<const char*> names, size_t required);
   ExprId inoutArg(const ast::Arg&, const std::string& callee, const char* name, TypeId hint = {}, Change = Change::Handed);
