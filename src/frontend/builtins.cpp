@@ -651,7 +651,8 @@ ExprId BodyChecker::builtinCall(NameId id, const ast::CallExpr* e, const ast::Se
     ExprId x = value(0);
     if (isError(x)) return errorExpr(e);
     Kind k = kindOf(x);
-    bool floats = isFloat(k) || k == Kind::Parameter || (k == Kind::Tensor && !isInteger(kindOf(typ(typeOf(x)).element)));
+    Kind element = k == Kind::Tensor ? kindOf(typ(typeOf(x)).element) : k;
+    bool floats = isFloat(element) || element == Kind::Parameter;
     bool fits = floats || k == Kind::Record || (name == "Detach" && (k == Kind::Tensor || k == Kind::List || k == Kind::Array || k == Kind::Tuple || k == Kind::Optional));
     if (!fits) return refuse(0, name == "Gradient" ? "a tracked place" : "a tensor, a float or a record", x);
     ExprId r = make(name == "Gradient" ? ExprKind::Gradient : ExprKind::Detach, types.unmarked(typeOf(x)), e);
