@@ -84,6 +84,7 @@ void Checker::run() {
   for (uint32_t i = 0; i < program.decls.size(); i++) {
     if (!program.decls[i].system || infos[i].module == 0) ensureBody(DeclId{i});
   }
+  checkHashed();
   checkInstances();
 }
 

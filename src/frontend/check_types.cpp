@@ -373,6 +373,15 @@ bool isTensorElement(Kind k) {
 
 }  // namespace
 
+// What maps and sets hash, wherever their types are written; asked when all types are known.
+void Checker::checkHashed() {
+  for (const Hashed& h : hashed) {
+    if (modules.get(h.module).system || types.hasError(h.type) || isHashable(program, h.type)) continue;
+    auto& m = context.diagnostics.error(h.at, std::string(h.what) + " are hashed, and " + showWithArticle(program, h.type) + " cannot be");
+    if (types.get(h.type).kind == mica::Kind::Parameter) m.note("write `" + show(program, h.type) + ": Hashable` in the brackets of the declaration");
+  }
+}
+
 TypeId Checker::resolveType(const ast::TypeExpr* t, const TypeScope& scope) {
   TypeId type = resolveWritten(t, scope);
   if (!type || types.parts(type) <= TypeTable::MostParts) return type;
@@ -394,11 +403,13 @@ TypeId Checker::resolveWritten(const ast::TypeExpr* t, const TypeScope& scope) {
     case ast::TypeKind::Set: {
       auto* s = ast::as<ast::SetType>(t);
       TypeId element = resolveType(s->element, scope);
+      hashed.push_back({element, s->element->span(), scope.module, "the elements of a set"});
       return types.set(element);
     }
     case ast::TypeKind::Map: {
       auto* m = ast::as<ast::MapType>(t);
       TypeId key = resolveType(m->key, scope);
+      hashed.push_back({key, m->key->span(), scope.module, "the keys of a map"});
       TypeId value = resolveType(m->value, scope);
       return types.map(key, value);
     }

@@ -142,6 +142,9 @@ class Checker {
   ConstValue parseSet(const std::string& text, const ast::ConstDecl*);
   ConstValue evaluateBinary(const ast::BinaryExpr*, ConstValue, ConstValue, bool report);
   void drainSignatures();
+  struct Hashed { TypeId type; Span at; uint32_t module; const char* what; };
+  std::vector<Hashed> hashed;
+  void checkHashed();
   void checkInstances();
   uint32_t depthOf(TypeId);
   std::vector<uint32_t> depths;               // of types, how deep they nest; 0: not worked out
