@@ -5,6 +5,7 @@
 // type from it. The result may still have another type; `fit` then converts what converts by itself, or reports. Whatever has been
 // reported has the type Error, which fits everywhere, so that one mistake gives one message.
 #pragma once
+#include <deque>
 #include <optional>
 #include <set>
 #include <string>
@@ -232,7 +233,7 @@ class BodyChecker {
     std::string name;
     Place place;
   };
-  std::vector<Frame> frames;
+  std::deque<Frame> frames;                       // a reference to a frame stays good while the closures inside it are checked
   Frame& frame() { return frames.back(); }
   const ast::Expr* tryTarget = nullptr;               // the call that the `try` around it covers
   const ast::Expr* tryOperand = nullptr;
