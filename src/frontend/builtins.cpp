@@ -172,6 +172,11 @@ ExprId BodyChecker::minMax(const std::string& name, const ast::CallExpr* e, Type
         return errorExpr(e);
       }
       const Type t = typ(typeOf(children[0]));
+      Kind element = kindOf(t.element);
+      if (!isInteger(element) && !isFloat(element) && element != Kind::Parameter) {
+        error(e->args[0].value, "`" + name + "` takes numbers, and " + quote(e->args[0].value) + " is " + aType(types.unmarked(typeOf(children[0]))));
+        return errorExpr(e);
+      }
       return makeRow(row->name, isAbs ? types.unmarked(typeOf(children[0])) : types.unmarked(t.element), {children[0]}, e);
     }
     const vocabulary::Row* row = vocabulary::find(name);
@@ -583,8 +588,8 @@ ExprId BodyChecker::trainingCall(Builtin b, const std::string& name, const ast::
       if (!take(e, a, {"x", "limit"}, 2)) return errorExpr(e);
       ExprId x = inoutArg(*a[0], name, "x", {}, Change::Elements);
       ExprId limit = exprAs(a[1]->value, scalar(Kind::Float64), "the limit");
-      Kind k = kindOf(x);
-      if (k != Kind::Tensor && k != Kind::Record && !isFloat(k)) return refuse(0, "a tensor or a record", x);
+      Kind k = kindOf(x), element = k == Kind::Tensor ? kindOf(typ(typeOf(x)).element) : k;
+      if (!isFloat(element) && element != Kind::Parameter && k != Kind::Record) return refuse(0, "a tensor of floats or a record", x);
       if (k == Kind::Record && !recordWalks(typeOf(x), a[0]->value, name)) return errorExpr(e);
       return isError(limit) ? errorExpr(e) : makeBuiltin(b, scalar(Kind::Float64), {x, limit}, {Mode::Inout, Mode::Read}, e);
     }

@@ -60,7 +60,15 @@ ExprId BodyChecker::call(const ast::CallExpr* e, TypeId hint) {
       return errorExpr(e);
     }
     if (auto type = checker.builtinType(n->name, module)) return conversion(*type, e);
-    if (isBuiltin(n->name)) return builtinCall(n->name, e, brackets, hint);
+    if (isBuiltin(n->name)) {
+      size_t errors = context.diagnostics.errorCount();
+      ExprId r = builtinCall(n->name, e, brackets, hint);
+      for (const ast::Arg& a : e->args) {
+        if (!a.isInout || changedArgs.count(&a) || context.diagnostics.errorCount() > errors) continue;
+        error(Span{a.place, 5}, "`" + name + "` does not change this argument").note("write it without `inout`");
+      }
+      return r;
+    }
     if (const vocabulary::Row* row = vocabulary::find(name)) return vocabularyCall(row, e, brackets, hint);
     if (DeclId shared = checker.preludeFunction(n->name)) return callDecl(shared, e, brackets, hint);
     std::vector<std::string> candidates = namesInSight();
@@ -283,6 +291,7 @@ bool BodyChecker::holdsOpenArray(TypeId t) {
 
 ExprId BodyChecker::argument(const Slot& slot, TypeId want, const ast::Arg& a, const std::string& callee) {
   if (slot.mode == Mode::Inout) {
+    changedArgs.insert(&a);
     ExprId x = expr(a.value, want);
     if (isError(x)) return x;
     checkPlaceArgument(a, slot);

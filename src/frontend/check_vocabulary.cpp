@@ -216,7 +216,7 @@ ExprId BodyChecker::vocabularyCall(const vocabulary::Row* row, const ast::CallEx
       continue;
     }
     if (onlyScalars && k != Kind::Tensor) continue;
-    bool zeroRank = std::all_of(p.type.dims.begin(), p.type.dims.end(), [](const auto& d) { return d.pack; });
+    bool zeroRank = isFloatSlot(i) && std::all_of(p.type.dims.begin(), p.type.dims.end(), [](const auto& d) { return d.pack; });   // a number will do
     if (p.isInout && zeroRank && isFloat(k)) {   // a step on a tracked scalar
       fine = v.bindShape(p, {}, spanOf(at), shown) && fine;
       continue;

@@ -245,6 +245,7 @@ class BodyChecker {
   std::vector<NameId> boundNames;                     // of the pattern that is being checked
   std::set<uint32_t> concatenations;                  // strings made by `+`, which grow with their chain
   std::set<uint32_t> viewLocals;                      // names for slices, rows of tensors and lines
+  std::set<const ast::Arg*> changedArgs;              // arguments that a call changes
   std::set<uint32_t> endless;                         // `loop` statements that no `break` leaves
   std::set<uint32_t> eachLocals;                      // names of `each`, which learn whether they change
 
