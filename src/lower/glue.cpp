@@ -258,20 +258,24 @@ class GlueBuilder {
       ValueId xNan = b().emit(Op::ZExt, ir::I64, {b().fcmp(Cond::Ne, u, u)}), yNan = b().emit(Op::ZExt, ir::I64, {b().fcmp(Cond::Ne, v, v)});
       return b().select({b().icmp(Cond::Ne, xNan, yNan), b().isub(xNan, yNan), order});
     }
+    auto comparePart = [&](ir::Builder::Two places, TypeId part) {   // the first parts that differ decide
+      ValueId order = callGlue(Glue::Compare, part, ir::I64, {places.a, places.b});
+      BlockId differs = b().createBlock(), on = b().createBlock();
+      b().brIf(b().icmp(Cond::Ne, order, b().i64(0)), differs, on);
+      b().setBlock(differs);
+      b().ret(order);
+      b().setBlock(on);
+    };
     switch (type.kind) {
       case Kind::String: return call("Text", "Compare", ir::I64, {x, y});
       case Kind::List: return call("Lists", "Compare", ir::I64, {x, y}, {type.element});
+      case Kind::Array:
+        eachElement(t, [&](ValueId o, TypeId e) { comparePart({b().padd(x, o), b().padd(y, o)}, e); });
+        return b().i64(0);
       case Kind::Tuple: case Kind::Record: {
         std::vector<TypeId> fields = l.fieldTypes(t);
         const Layout layout = l.layout(t);
-        for (size_t k = 0; k < fields.size(); k++) {
-          ValueId order = callGlue(Glue::Compare, fields[k], ir::I64, {at(x, layout.offsets[k]), at(y, layout.offsets[k])});
-          BlockId differs = b().createBlock(), on = b().createBlock();
-          b().brIf(b().icmp(Cond::Ne, order, b().i64(0)), differs, on);
-          b().setBlock(differs);
-          b().ret(order);
-          b().setBlock(on);
-        }
+        for (size_t k = 0; k < fields.size(); k++) comparePart({at(x, layout.offsets[k]), at(y, layout.offsets[k])}, fields[k]);
         return b().i64(0);
       }
       default: internalError("no order for " + l.mangle(t));
