@@ -239,9 +239,6 @@ ExprId BodyChecker::product(const ast::BinaryExpr* e, ExprId left, ExprId right)
   if (y <= 2) {   // a matrix or vector applies to every row of the left
     shape.assign(a.extents.begin(), a.extents.end() - 1);
     if (y == 2) shape.push_back(b.extents[1]);
-  } else if (x == 1) {
-    shape.assign(b.extents.begin(), b.extents.end() - 2);
-    shape.push_back(b.extents[y - 1]);
   } else if (x == y) {
     for (size_t i = 0; i + 2 < x; i++) {
       bool same = true;
