@@ -2,17 +2,18 @@
 // that go over all rows, so there are no messages here.
 #include "frontend/signature.h"
 
-#include <cctype>
 #include <map>
 #include <memory>
+
+#include "frontend/words.h"
 
 namespace mica {
 
 namespace {
 
-class SignatureReader {
+class SignatureReader : private WordReader {
  public:
-  explicit SignatureReader(std::string_view s) : text(s) {}
+  using WordReader::WordReader;
 
   Signature read() {
     Signature s;
@@ -21,18 +22,18 @@ class SignatureReader {
         s.generics.push_back(word());
         eat("...");
         eat(",");
-        if (at >= text.size()) break;
+        if (ends()) break;
       }
     }
     eat("(");
     size_t untyped = 0;
-    while (!eat(")") && at < text.size()) {
+    while (!eat(")") && !ends()) {
       Signature::Param p;
       p.isInout = eat("inout ");
       p.name = word();
       if (eat(":")) {
         p.type = type();
-        if (eat(":=")) p.defaultText = defaultText();
+        if (eat(":=")) p.defaultText = until(",)");
         s.params.push_back(p);
         for (size_t k = 0; k < untyped; k++) s.params[s.params.size() - 2 - k].type = p.type;
         untyped = 0;
@@ -47,38 +48,12 @@ class SignatureReader {
   }
 
  private:
-  std::string_view text;
-  size_t at = 0;
-
-  void space() { while (at < text.size() && text[at] == ' ') at++; }
-  bool eat(std::string_view what) {
-    space();
-    if (text.substr(at, what.size()) != what) return false;
-    at += what.size();
-    return true;
-  }
-  std::string word() {
-    space();
-    size_t from = at;
-    while (at < text.size() && (isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_')) at++;
-    if (from == at && at < text.size()) at++;   // never stands still
-    return std::string(text.substr(from, at - from));
-  }
-  std::string defaultText() {
-    space();
-    size_t from = at;
-    while (at < text.size() && text[at] != ',' && text[at] != ')') at++;
-    return std::string(text.substr(from, at - from));
-  }
   Signature::Shape type() {
     Signature::Shape t;
     t.base = word();
     if (eat("[")) {
-      while (!eat("]") && at < text.size()) {
-        space();
-        size_t from = at;
-        while (at < text.size() && text[at] != ',' && text[at] != ']' && text.substr(at, 3) != "...") at++;
-        Signature::Dim d{std::string(text.substr(from, at - from)), false};
+      while (!eat("]") && !ends()) {
+        Signature::Dim d{until(",]."), false};
         d.pack = eat("...");
         t.dims.push_back(d);
         eat(",");
@@ -96,7 +71,7 @@ class SignatureReader {
       out.push_back(type());
       return out;
     }
-    while (!eat(")") && at < text.size()) {
+    while (!eat(")") && !ends()) {
       out.push_back(type());
       eat(",");
     }

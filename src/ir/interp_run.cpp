@@ -81,6 +81,18 @@ Outcome Interpreter::State::run(uint32_t function, const std::vector<uint64_t>& 
 
 #define TRAP(kind) { trapKind = TrapKind::kind; trapDetails[0] = trapDetails[1] = trapDetails[2] = 0; goto raise; }
 #define FUEL if (--fuel == 0) { outcome.kind = Outcome::OutOfFuel; return outcome; }
+// A call: the frame of the callee behind the caller's, with its links and the arguments.
+#define ENTER(callee) { \
+  uint64_t* frame = r + c.c; \
+  if (frame + callee.frameCells > limit) TRAP(StackOverflow) \
+  frame[0] = uint64_t(r); \
+  frame[1] = TextBase + uint64_t(pc - code); \
+  frame[2] = c.d; \
+  const uint32_t* list = program.cells.data() + c.b; \
+  for (unsigned k = 0; k < c.n; ++k) frame[LinkCells + k] = r[list[k]]; \
+  r = frame; \
+  pc = code + callee.first; }
+
 // Integer operations of every width, the second operand a cell or an immediate. U is the unsigned twin of T.
 #define WIDTH(name, bits, body) \
   case X::name##bits: { using T = int##bits##_t; using U = uint##bits##_t; T a = T(r[c.a]), b = T(r[c.b]), v; (void)sizeof(U); body; r[c.d] = uint64_t(int64_t(v)); break; } \
@@ -261,15 +273,7 @@ Outcome Interpreter::State::run(uint32_t function, const std::vector<uint64_t>& 
       case X::Call: {
         FUEL
         const Decoded& callee = program.functions[c.a];
-        uint64_t* frame = r + c.c;
-        if (frame + callee.frameCells > limit) TRAP(StackOverflow)
-        frame[0] = uint64_t(r);
-        frame[1] = TextBase + uint64_t(pc - code);
-        frame[2] = c.d;
-        const uint32_t* list = program.cells.data() + c.b;
-        for (unsigned k = 0; k < c.n; ++k) frame[LinkCells + k] = r[list[k]];
-        r = frame;
-        pc = code + callee.first;
+        ENTER(callee)
         break;
       }
       case X::CallInd: {
@@ -282,15 +286,7 @@ Outcome Interpreter::State::run(uint32_t function, const std::vector<uint64_t>& 
           return outcome;
         }
         const Decoded& callee = program.functions[target];
-        uint64_t* frame = r + c.c;
-        if (frame + callee.frameCells > limit) TRAP(StackOverflow)
-        frame[0] = uint64_t(r);
-        frame[1] = TextBase + uint64_t(pc - code);
-        frame[2] = c.d;
-        const uint32_t* list = program.cells.data() + c.b;
-        for (unsigned k = 0; k < c.n; ++k) frame[LinkCells + k] = r[list[k]];
-        r = frame;
-        pc = code + callee.first;
+        ENTER(callee)
         break;
       }
       case X::Ret: {

@@ -137,6 +137,7 @@ class FunctionLowering {
   void walkMap(const Loop&, const std::function<void()>& body);
   void walkChars(const Loop&, const std::function<void()>& body);
   void walkLines(const Loop&, const std::function<void()>& body);
+  void walkText(const Loop&, const std::function<ValueId()>& more, const std::function<void()>& bind, const std::function<void()>& body);
   void walkVector(const Loop&, const std::function<void()>& body);
   void countedLoop(ValueId count, const std::function<void(ValueId i)>& body);
   void bindElement(const Loop&, ValueId address, TypeId element);

@@ -486,23 +486,19 @@ void FunctionLowering::walkMap(const Loop& loop, const std::function<void()>& in
   });
 }
 
-void FunctionLowering::walkChars(const Loop& loop, const std::function<void()>& inside) {
-  ValueId text = borrow(expr(loop.source).children[0]);
-  ValueId position = slotBytes(8), number = slotBytes(8), where = slotBytes(8);
-  b().store(b().i64(0), position);
+// A loop over a text: `more` tells whether there is another part and makes it ready, `bind` gives it to the loop's variable.
+void FunctionLowering::walkText(const Loop& loop, const std::function<ValueId()>& more, const std::function<void()>& bind, const std::function<void()>& inside) {
+  ValueId number = slotBytes(8);
   b().store(b().i64(0), number);
   BlockId head = b().createBlock(), body = b().createBlock(), next = b().createBlock(), done = b().createBlock();
   b().br(head);
   b().setBlock(head);
-  ValueId now = b().load(ir::I64, position);
-  b().brIf(b().icmp(Cond::Slt, now, b().load(ir::I64, text, sequence::Length)), body, done);
+  b().brIf(more(), body, done);
   b().setBlock(body);
   loops.push_back({done, next, cleanups.size()});
   scoped([&] {
-    ValueId c = callRuntime("Text", "CharAt", ir::I32, {text, now, where});     // where: the next character's position
     if (loop.index) setScalarLocal(loop.index, b().load(ir::I64, number));
-    setScalarLocal(loop.variable, c);
-    b().store(b().load(ir::I64, where), position);
+    bind();
     inside();
   });
   loops.pop_back();
@@ -513,29 +509,29 @@ void FunctionLowering::walkChars(const Loop& loop, const std::function<void()>& 
   b().setBlock(done);
 }
 
+void FunctionLowering::walkChars(const Loop& loop, const std::function<void()>& inside) {
+  ValueId text = borrow(expr(loop.source).children[0]);
+  ValueId position = slotBytes(8), after = slotBytes(8), now;
+  b().store(b().i64(0), position);
+  auto more = [&] {
+    now = b().load(ir::I64, position);
+    return b().icmp(Cond::Slt, now, b().load(ir::I64, text, sequence::Length));
+  };
+  auto bind = [&] {
+    setScalarLocal(loop.variable, callRuntime("Text", "CharAt", ir::I32, {text, now, after}));
+    b().store(b().load(ir::I64, after), position);
+  };
+  walkText(loop, more, bind, inside);
+}
+
 // The lines of a string, as views without their line ends.
 void FunctionLowering::walkLines(const Loop& loop, const std::function<void()>& inside) {
   ValueId text = borrow(expr(loop.source).children[0]);
-  ValueId position = slotBytes(8), number = slotBytes(8), line = slotBytes(sequence::Bytes);
+  ValueId position = slotBytes(8), line = slotBytes(sequence::Bytes);
   b().store(b().i64(0), position);
-  b().store(b().i64(0), number);
-  BlockId head = b().createBlock(), body = b().createBlock(), next = b().createBlock(), done = b().createBlock();
-  b().br(head);
-  b().setBlock(head);
-  b().brIf(callRuntime("Text", "NextLine", ir::I1, {text, position, line}), body, done);
-  b().setBlock(body);
-  loops.push_back({done, next, cleanups.size()});
-  scoped([&] {
-    if (loop.index) setScalarLocal(loop.index, b().load(ir::I64, number));
-    if (loop.variable) locals[loop.variable.index] = {line, false};
-    inside();
-  });
-  loops.pop_back();
-  if (!endsBlock()) b().br(next);
-  b().setBlock(next);
-  b().store(b().iadd({b().load(ir::I64, number), b().i64(1)}), number);
-  b().br(head);
-  b().setBlock(done);
+  auto more = [&] { return callRuntime("Text", "NextLine", ir::I1, {text, position, line}); };
+  auto bind = [&] { if (loop.variable) locals[loop.variable.index] = {line, false}; };
+  walkText(loop, more, bind, inside);
 }
 
 void FunctionLowering::walkVector(const Loop& loop, const std::function<void()>& inside) {

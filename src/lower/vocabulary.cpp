@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "frontend/signature.h"
+#include "frontend/words.h"
 #include "lower/function.h"
 
 namespace mica::lower {
@@ -11,29 +12,6 @@ using vocabulary::Row;
 using vocabulary::Rule;
 
 namespace {
-
-// Reads a call pattern: words, numbers and the signs between them.
-class Reader {
- public:
-  explicit Reader(std::string_view s) : text(s) {}
-  bool eat(std::string_view what) {
-    space();
-    if (text.substr(at, what.size()) != what) return false;
-    at += what.size();
-    return true;
-  }
-  std::string word() {
-    space();
-    size_t from = at;
-    while (at < text.size() && (isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_')) at++;
-    return std::string(text.substr(from, at - from));
-  }
-
- private:
-  std::string_view text;
-  size_t at = 0;
-  void space() { while (at < text.size() && isspace(static_cast<unsigned char>(text[at]))) at++; }
-};
 
 // One operand or the result during a call: where its struct (or value) lies.
 struct Operand {
@@ -78,13 +56,13 @@ class PatternCall {
     return n;
   }
 
-  ValueId term(Reader& r) {
+  ValueId term(WordReader& r) {
     ValueId v = factor(r);
     while (r.eat("*")) v = b.imul(v, factor(r));
     return v;
   }
 
-  ValueId factor(Reader& r) {
+  ValueId factor(WordReader& r) {
     std::string name = r.word();
     if (name.empty()) internalError("a broken call pattern in the vocabulary");
     if (isdigit(static_cast<unsigned char>(name[0]))) return b.i64(std::stoll(name));
@@ -140,7 +118,7 @@ class PatternCall {
   }
 
   void call(const char* pattern) {
-    Reader r(pattern);
+    WordReader r(pattern);
     std::string module = r.word();
     r.eat(".");
     std::string function = r.word();
