@@ -113,6 +113,7 @@ Path Check::place(ExprId id, bool needRoot) {
         s.axes.push_back(a);
       }
       borrows.resize(mark);
+      stillThere(e.children[0]);
       return with(p, s);
     }
     case ExprKind::MapElement: {
@@ -132,6 +133,7 @@ Path Check::place(ExprId id, bool needRoot) {
         join(flow, before);
       }
       borrows.resize(mark);
+      stillThere(e.children[0]);
       return with(p, s);
     }
     case ExprKind::Slice: {
@@ -146,6 +148,7 @@ Path Check::place(ExprId id, bool needRoot) {
         s.axes.push_back(axisOf(x));
       }
       borrows.resize(mark);
+      stillThere(e.children[0]);
       return with(p, s);
     }
     case ExprKind::Call: case ExprKind::Builtin: {

@@ -138,6 +138,7 @@ class Check {
   void borrow(Borrow b) { if (b.path) borrows.push_back(std::move(b)); }
   Borrow nameBorrow(LocalId, const Path&, ExprId place, bool change, std::string help) const;
   void inUse(const Path&, ExprId at);
+  void stillThere(ExprId);
   Path pathOnly(ExprId);
   void captured(const Path&, Access, ExprId at);
   void conflict(const Borrow&, const Path&, Access, Meet, ExprId at);
@@ -172,6 +173,7 @@ class Check {
   std::string fieldsOf(ExprId) const;
   bool exchanged(const Stmt&, ExprId value);
   static Step partStep();
+  void boundWhole(PatternId, ExprId at);         // what the pattern binds has not moved
   void bind(PatternId, const Path&, ExprId source, Mode, bool owned, const std::string& help, const std::string& changing);
   void bindLocal(LocalId, const Path&, ExprId source, Mode, bool owned, const std::string& help, const std::string& changing);
   void conditional(const Stmt&);

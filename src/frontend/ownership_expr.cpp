@@ -21,6 +21,13 @@ void Check::values(const std::vector<ExprId>& list, Use use, ExprId whole) {
     if (c != list.back() && isPlace(c) && !copying(typeOf(c))) inUse(pathOnly(c), c);
   }
   borrows.resize(mark);
+  for (ExprId c : list) if (c && c != list.back() && use == Use::Read && !copying(typeOf(c))) stillThere(c);
+}
+
+// What is read by its address behind the values that follow it: none of them has moved it.
+void Check::stillThere(ExprId id) {
+  if (!isPlace(id)) return;
+  if (LocalId root = pathOnly(id).root) needWhole(root, id);
 }
 
 // A value goes to a new owner.

@@ -326,6 +326,13 @@ void Check::bindCondition(const Stmt& s, const Subject& subject) {
   bind(s.pattern, part, s.value, s.mode, subject.owned, help, changing);
 }
 
+void Check::boundWhole(PatternId id, ExprId at) {
+  if (!id) return;
+  const Pattern& p = body.patterns[id.index];
+  if (p.kind == PatternKind::Bind) return needWhole(p.local, at);
+  for (PatternId part : p.parts) boundWhole(part, at);
+}
+
 void Check::match(ExprId subjectId, const std::vector<Arm>& arms, Mode mode, Use use) {
   Subject subject = subjectOf(subjectId, mode, "the arms of this `match`");
   std::string place = shortSource(subjectId);
@@ -337,6 +344,9 @@ void Check::match(ExprId subjectId, const std::vector<Arm>& arms, Mode mode, Use
     bind(a.pattern, subject.path, subjectId, mode, subject.owned, "=; write `match move " + place + "` to take it apart", "write `match inout " + place + "`");
     if (a.guard) {
       value(a.guard, Use::Read);
+      // The arms behind look at the subject again, and at its parts.
+      if (!subject.owned && !copying(typeOf(subjectId)) && &a != &arms.back()) stillThere(subjectId);
+      boundWhole(a.pattern, a.guard);
       join(before, flow);
     }
     if (a.value) {
