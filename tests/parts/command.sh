@@ -101,6 +101,9 @@ expect 1 "does not apply" "$mica" check -I more wrong.mica
 expect 0 "Nine" "$mica" explain more/Help.mica --stage tree
 expect 1 'this program has no `func Main`' "$mica" run more/Help.mica
 expect 1 'this program has no `func Main`' "$mica" build more/Help.mica
+: >nothing.mica
+expect 0 "" "$mica" check nothing.mica
+expect 1 'this program has no `func Main`' "$mica" run nothing.mica
 
 # Tests of a file.
 expect 0 "twice" "$mica" test hello.mica
