@@ -52,7 +52,8 @@ class DeadStores {
 
   static bool covers(const Access& l, const Access& a) {
     if (l.direct != a.direct || (l.direct ? l.root != a.root || l.rootId != a.rootId : l.pointer != a.pointer)) return false;
-    return l.offset <= a.offset && a.offset + int64_t(a.size) <= l.offset + int64_t(l.size);
+    uint64_t from = uint64_t(a.offset) - uint64_t(l.offset);   // modulo 2^64, as addresses are
+    return from <= l.size && a.size <= l.size - from;
   }
 };
 

@@ -17,6 +17,8 @@ bool slotBehind(const Function& f, ValueId p, uint32_t& slot) {
   return false;
 }
 
+int64_t plus(int64_t offset, int64_t more) { return int64_t(uint64_t(offset) + uint64_t(more)); }
+
 // Is operand k of the instruction an address that it only reads from or writes to?
 bool onlyAccesses(Op op, unsigned k) {
   switch (op) {
@@ -27,8 +29,10 @@ bool onlyAccesses(Op op, unsigned k) {
   }
 }
 
+// Addresses count modulo 2^64, so distances do, too.
 bool overlap(const Access& a, const Access& b) {
-  return a.offset < b.offset + int64_t(b.size) && b.offset < a.offset + int64_t(a.size);
+  uint64_t fromA = uint64_t(b.offset) - uint64_t(a.offset);
+  return fromA < a.size || 0 - fromA < b.size;
 }
 
 }  // namespace
@@ -60,7 +64,7 @@ Access Memory::access(const Function& f, ValueId pointer, int64_t offset, uint64
     if (d && d->op == Op::PAdd) {
       if (a.direct) {
         if (constantOf(f, f.arg(*d, 1), c)) {
-          a.offset += c;
+          a.offset = plus(a.offset, c);
         } else {
           a.direct = false;
           a.pointer = pointer;
@@ -74,7 +78,7 @@ Access Memory::access(const Function& f, ValueId pointer, int64_t offset, uint64
     } else if (d && d->op == Op::SymAddr) {
       a.root = Access::Symbol;
       a.rootId = d->symbol.index;
-      if (a.direct) a.offset += d->imm;
+      if (a.direct) a.offset = plus(a.offset, d->imm);
       return a;
     } else {
       if (a.direct) a.direct = false, a.pointer = pointer;

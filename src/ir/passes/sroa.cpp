@@ -90,8 +90,8 @@ class Splitter {
   SlotInfo* within(ValueId v, int64_t extra, int64_t size, int64_t& offset) {
     SlotInfo* s = slotOf(v);
     if (!s || !s->good) return nullptr;
-    offset = pointers[v.index].offset + extra;
-    if (offset < 0 || offset + size > int64_t(s->want.size()) - 1) {
+    offset = int64_t(uint64_t(pointers[v.index].offset) + uint64_t(extra));
+    if (offset < 0 || uint64_t(offset) + uint64_t(size) > s->want.size() - 1) {
       s->good = false;
       return nullptr;
     }
