@@ -282,6 +282,12 @@ class GlueBuilder {
     }
   }
 
+  // Joins a part's hash to the hash in the slot.
+  void joinPart(ValueId sum, ValueId part, TypeId t) {
+    ValueId before = b().load(ir::I64, sum), hash = callGlue(Glue::Hash, t, ir::I64, {part});
+    b().store(join(before, hash), sum);
+  }
+
   ValueId hash(ValueId x, TypeId t) {
     const Type type = l.get(t);
     if (isNumber(t)) {
@@ -303,10 +309,7 @@ class GlueBuilder {
       case Kind::Array: {
         ValueId sum = b().slotAddr(b().slot(8, 8));
         b().store(b().i64(0), sum);
-        eachElement(t, [&](ValueId o, TypeId e) {
-          ValueId before = b().load(ir::I64, sum), hash = callGlue(Glue::Hash, e, ir::I64, {b().padd(x, o)});
-          b().store(join(before, hash), sum);
-        });
+        eachElement(t, [&](ValueId o, TypeId e) { joinPart(sum, b().padd(x, o), e); });
         return b().load(ir::I64, sum);
       }
       case Kind::Choice: {
@@ -314,16 +317,15 @@ class GlueBuilder {
         b().store(b().load(ir::I64, x), sum);
         eachCase(x, t, [&](uint32_t c) {
           std::vector<TypeId> fields = l.caseFields(t, c);
-          for (uint32_t k = 0; k < fields.size(); k++)
-            b().store(join(b().load(ir::I64, sum), callGlue(Glue::Hash, fields[k], ir::I64, {at(x, l.caseOffset(t, c, k))})), sum);
+          for (uint32_t k = 0; k < fields.size(); k++) joinPart(sum, at(x, l.caseOffset(t, c, k)), fields[k]);
         });
         return b().load(ir::I64, sum);
       }
       case Kind::Optional: {
-        ValueId hash = b().slotAddr(b().slot(8, 8));
-        b().store(b().emit(Op::ZExt, ir::I64, {b().load(ir::I8, x)}), hash);
-        when(present(x), [&] { b().store(join(b().load(ir::I64, hash), callGlue(Glue::Hash, type.element, ir::I64, {at(x, l.layout(t).offsets[1])})), hash); });
-        return b().load(ir::I64, hash);
+        ValueId sum = b().slotAddr(b().slot(8, 8));
+        b().store(b().emit(Op::ZExt, ir::I64, {b().load(ir::I8, x)}), sum);
+        when(present(x), [&] { joinPart(sum, at(x, l.layout(t).offsets[1]), type.element); });
+        return b().load(ir::I64, sum);
       }
       case Kind::Box: return callGlue(Glue::Hash, type.element, ir::I64, {b().load(ir::Ptr, x)});
       case Kind::List: return call("Lists", "Hash", ir::I64, {x}, {type.element});
